@@ -1,13 +1,14 @@
 #!/bin/sh
 # Builds libfastgcm and installs it: install.sh [PREFIX], /usr/local if not given. With DESTDIR below that folder, as packages want it. TARGET names
-# another machine as rustc calls it, x86_64-unknown-linux-musl for one; LD, OBJCOPY and AR are its binutils.
+# another machine as rustc calls it, x86_64-unknown-linux-musl for one; LD, OBJCOPY and AR are its binutils. LIB is the folder of libraries, PREFIX/lib if
+# not given.
 set -eu
 cd "$(dirname "$0")"
 prefix=${1:-/usr/local}
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' ../../Cargo.toml)
 cargo rustc --release --package fastgcm-capi --crate-type staticlib,cdylib ${TARGET:+--target "$TARGET"}
 built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${TARGET:+$TARGET/}release
-lib=${DESTDIR:-}$prefix/lib
+lib=${DESTDIR:-}${LIB:-$prefix/lib} relative=${LIB:-'${prefix}/lib'} above=$(realpath -m --relative-to="${LIB:-$prefix/lib}" "$prefix")
 install -d "$lib/pkgconfig" "$lib/cmake/fastgcm" "${DESTDIR:-}$prefix/include"
 install -m 644 include/fastgcm.h "${DESTDIR:-}$prefix/include/fastgcm.h"
 
@@ -36,7 +37,7 @@ fi
 cat > "$lib/pkgconfig/fastgcm.pc" <<PC
 prefix=$prefix
 includedir=\${prefix}/include
-libdir=\${prefix}/lib
+libdir=$relative
 
 Name: fastgcm
 Description: AES-GCM at the speed limit of the processor
@@ -53,7 +54,7 @@ endif()
 # Where this file is now, the others are too, whatever links lead here.
 get_filename_component(_fastgcm_lib "\${CMAKE_CURRENT_LIST_FILE}" REALPATH)
 get_filename_component(_fastgcm_lib "\${_fastgcm_lib}/../../.." ABSOLUTE)
-get_filename_component(_fastgcm_include "\${_fastgcm_lib}/../include" ABSOLUTE)
+get_filename_component(_fastgcm_include "\${_fastgcm_lib}/$above/include" ABSOLUTE)
 add_library(fastgcm::static STATIC IMPORTED)
 set_target_properties(fastgcm::static PROPERTIES
   IMPORTED_LINK_INTERFACE_LANGUAGES C

@@ -1,8 +1,8 @@
-"""Makes the jar: `python3 build.py OUT [--java25 HOME --ecj JAR] [--machines x86_64 aarch64]`.
+"""Makes the jar: `python3 build.py OUT [--java25 HOME --ecj JAR] [--machines x86_64 aarch64 x86_64-musl aarch64-musl]`.
 
 Without options it has this machine's library, and the classes for Java 17 and later, which call it by JNI: it wants Rust and a JDK 17 or later. With `--java25`, a
 runtime of Java 25, and `--ecj`, Eclipse's compiler, it has the classes that call it by foreign functions too. With `--machines` it has the libraries of those machines for any
-glibc from 2.17 on: the Python that runs this has `cargo-zigbuild` and `ziglang` then. Beside such a jar lie what is published with it: its sources, its
+glibc from 2.17 on, or for musl: the Python that runs this has `cargo-zigbuild` and `ziglang` then. Beside such a jar lie what is published with it: its sources, its
 documentation, its POM and the list of what is in it (CycloneDX). The same sources make the same jar.
 """
 
@@ -18,6 +18,7 @@ import sys
 import zipfile
 
 CRATE = pathlib.Path(__file__).resolve().parent
+ROOT = CRATE.parents[1]
 SOURCES, NEWER = CRATE / "src/main/java", CRATE / "src/main/java25"
 LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"]
 MANIFEST = """Manifest-Version: 1.0
@@ -38,15 +39,19 @@ def files(folder):
 def libraries(machines):
     """The shared library of each machine."""
     manifest = ["--manifest-path", CRATE / "Cargo.toml"]
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", CRATE.parents[1] / "target"))
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     if not machines:
         run("cargo", "build", "--release", "--locked", *manifest)
         return {platform.machine(): target / "release/libfastgcm_java.so"}
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    made = {}
     for machine in machines:
-        triple = f"{machine}-unknown-linux-gnu.2.17"
-        run("cargo", "zigbuild", "--release", "--locked", "--target", triple, *manifest, env={**os.environ, "PATH": path})
-    return {machine: target / f"{machine}-unknown-linux-gnu/release/libfastgcm_java.so" for machine in machines}
+        processor, _, musl = machine.partition("-")
+        triple, oldest = (f"{processor}-unknown-linux-musl", "") if musl else (f"{processor}-unknown-linux-gnu", ".2.17")
+        environment = {**os.environ, "PATH": path, **({"RUSTFLAGS": "-C target-feature=-crt-static"} if musl else {})}
+        run("cargo", "zigbuild", "--release", "--locked", "--target", triple + oldest, *manifest, env=environment)
+        made[machine] = target / triple / "release/libfastgcm_java.so"
+    return made
 
 
 def classes(out, java25, ecj):
@@ -106,7 +111,7 @@ def main():
     version, bom = contents()
     made = libraries(options.machines)
     classes(out / "classes", options.java25, options.ecj)
-    license = [(f"META-INF/{name}", (CRATE / name).read_bytes()) for name in LICENSES]
+    license = [(f"META-INF/{name}", (ROOT / name).read_bytes()) for name in LICENSES]
     entries = [("META-INF/MANIFEST.MF", MANIFEST), *license, *tree(CRATE / "src/main/resources"), *tree(out / "classes")]
     entries += [(f"META-INF/native/linux-{machine}/libfastgcm_java.so", path.read_bytes()) for machine, path in made.items()]
     entries += [("META-INF/sbom/bom.json", json.dumps(bom, indent=1))]

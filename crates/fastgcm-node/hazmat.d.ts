@@ -6,13 +6,13 @@ import { AESGCM, Bytes, StreamOptions } from './index.js';
 export interface UnverifiedOpenerOptions extends StreamOptions {
     /** Associated data. */
     aad?: Bytes | null;
-    /** The tag, if it does not stand behind the ciphertext. */
+    /** The tag, if it does not follow the ciphertext. */
     tag?: Bytes | null;
 }
 
 /**
- * Decrypts one message of AES-GCM in pieces, and hands out **text that nobody has verified**. It must have no
- * effect before the stream has ended without an error, or before `verify` has returned.
+ * Decrypts one message of AES-GCM in pieces, and hands out **text that nobody has verified**. The text must have
+ * no effect before the stream has ended without an error, or before `verify` has returned.
  */
 export class UnverifiedOpener extends Transform {
     constructor(key: AESGCM, nonce: Bytes, options?: UnverifiedOpenerOptions);
@@ -23,7 +23,7 @@ export class UnverifiedOpener extends Transform {
     /**
      * Ends the message.
      *
-     * @throws {InvalidTag} if `tag` is not its tag: then the caller destroys all text.
+     * @throws {InvalidTag} if `tag` is not its tag. The caller must then destroy all text.
      */
     verify(tag: Bytes): void;
 }

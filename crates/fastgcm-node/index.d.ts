@@ -4,8 +4,8 @@ import { KeyObject } from 'node:crypto';
 import { Readable, Transform, TransformOptions } from 'node:stream';
 
 /**
- * Bytes that a call reads: a `Buffer`, any typed array, a `DataView` or an `ArrayBuffer`. Not shared, not
- * resizable.
+ * Bytes that a call reads: a `Buffer`, any typed array, a `DataView` or an `ArrayBuffer`. The memory must be
+ * neither shared nor resizable.
  */
 export type Bytes = NodeJS.ArrayBufferView | ArrayBuffer;
 
@@ -16,101 +16,103 @@ export type Target = NodeJS.ArrayBufferView | ArrayBuffer;
 export type Key = Bytes | KeyObject;
 
 /**
- * What is opened is not what was sealed: another key, nonce or associated data, or something changed. No text
- * comes out.
+ * The message is not what was sealed: the key, the nonce or the associated data is another one, or something
+ * was changed. The call returns no text.
  */
 export class InvalidTag extends Error {
     readonly name: 'InvalidTag';
     readonly code: 'ERR_INVALID_TAG';
-    /** Which message of a batch, or which chunk of a file. */
+    /** The number of the message in a batch, or of the chunk in a file. */
     readonly row?: number;
 }
 
-/** What `AESGCM`, `AESGCMSIV`, `XAES256GCM` and `KCXAES256GCM` have. Tags have 16 bytes, those of `KCXAES256GCM` 48. */
+/** The methods of `AESGCM`, `AESGCMSIV`, `XAES256GCM` and `KCXAES256GCM`. Tags have 16 bytes, `KCXAES256GCM` 48. */
 declare abstract class Aead {
     protected constructor();
 
     /**
-     * Encrypts `data`. Returns the ciphertext and, behind it, the tag.
+     * Encrypts `data`. Returns the ciphertext with the tag behind it.
      *
-     * @param nonce 12 bytes (24 for `XAES256GCM` and `KCXAES256GCM`), **never the same twice with one key**.
-     * @param aad What is authenticated and not encrypted. Opening takes the same.
+     * @param nonce 12 bytes (24 for `XAES256GCM` and `KCXAES256GCM`), **unique for every message under one key**.
+     * @param aad Data that is authenticated and not encrypted. Opening needs it again.
      */
     seal(nonce: Bytes, data: Bytes, aad?: Bytes | null): Buffer;
 
     /**
-     * Decrypts what `seal` has returned.
+     * Decrypts a message that `seal` has returned.
      *
-     * @throws {InvalidTag} if anything is not as it was sealed.
+     * @throws {InvalidTag} if anything differs from what was sealed.
      */
     open(nonce: Bytes, data: Bytes, aad?: Bytes | null): Buffer;
 
     /**
-     * `seal` to `out`, which is longer than `data` by a tag, and is apart from it or begins with the same
-     * byte. Returns `out`.
+     * Does what `seal` does, and writes to `out`, which is one tag longer than `data`. `out` must not overlap
+     * `data`, or must begin with its first byte. Returns `out`.
      */
     sealInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, aad?: Bytes | null): T;
 
     /**
-     * `open` to `out`, which is shorter than `data` by a tag, and is apart from it or begins with the same
-     * byte. Returns `out`.
+     * Does what `open` does, and writes to `out`, which is one tag shorter than `data`. `out` must not overlap
+     * `data`, or must begin with its first byte. Returns `out`.
      *
-     * @throws {InvalidTag} and `out` is all zero.
+     * @throws {InvalidTag} as `open` does; `out` is then all zero.
      */
     openInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, aad?: Bytes | null): T;
 
-    /** Encrypts `data`. Ciphertext and tag stand apart. */
+    /** Encrypts `data`. Returns ciphertext and tag separately. */
     sealDetached(nonce: Bytes, data: Bytes, aad?: Bytes | null): { ciphertext: Buffer; tag: Buffer };
 
     /**
-     * Decrypts a ciphertext whose tag stands apart.
+     * Decrypts a ciphertext whose tag is separate.
      *
-     * @throws {InvalidTag} if anything is not as it was sealed.
+     * @throws {InvalidTag} if anything differs from what was sealed.
      */
     openDetached(nonce: Bytes, data: Bytes, tag: Bytes, aad?: Bytes | null): Buffer;
 
     /**
-     * `sealDetached` to `out`, as long as `data`, and `tag`, as long as a tag. `out` may be `data`. Returns `out`.
+     * Does what `sealDetached` does, and writes to `out`, which is as long as `data` and may be `data`, and to
+     * `tag`, which is as long as a tag. Returns `out`.
      */
     sealDetachedInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, tag: Target, aad?: Bytes | null): T;
 
     /**
-     * `openDetached` to `out`, as long as `data`, which it may be. Returns `out`.
+     * Does what `openDetached` does, and writes to `out`, which is as long as `data` and may be `data`.
+     * Returns `out`.
      *
-     * @throws {InvalidTag} and `out` is all zero.
+     * @throws {InvalidTag} as `openDetached` does; `out` is then all zero.
      */
     openDetachedInto<T extends Target>(nonce: Bytes, data: Bytes, tag: Bytes, out: T, aad?: Bytes | null): T;
 
     /**
-     * `seal` in a thread of Node's pool: for messages of megabytes. What is read is copied before the call
-     * returns.
+     * Does what `seal` does, in a thread of Node's pool: for messages of megabytes. The inputs are copied
+     * before the call returns.
      */
     sealAsync(nonce: Bytes, data: Bytes, aad?: Bytes | null): Promise<Buffer>;
 
-    /** `open` in a thread of Node's pool. Rejects with `InvalidTag`. */
+    /** Does what `open` does, in a thread of Node's pool. Rejects with `InvalidTag`. */
     openAsync(nonce: Bytes, data: Bytes, aad?: Bytes | null): Promise<Buffer>;
 
     /**
      * Encrypts many messages in one call.
      *
-     * @param nonces One for each message: a list, or one buffer with one nonce behind the other.
-     * @param datas A list of messages; or one buffer of records of equal length, then the result is one
-     * buffer too.
-     * @param aads A list, or one for all.
+     * @param nonces One nonce for each message: a list, or one buffer with one nonce behind the other.
+     * @param datas A list of messages, or one buffer of records of equal length. The result of one buffer is
+     * also one buffer.
+     * @param aads A list, or one value for all messages.
      */
     sealBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
     sealBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
     /**
-     * Decrypts what `sealBatch` has returned.
+     * Decrypts messages that `sealBatch` has returned.
      *
-     * @throws {InvalidTag} if any message is not as it was sealed: `row` says which is the first, and no text
-     * comes out.
+     * @throws {InvalidTag} if any message differs from what was sealed: `row` is the number of the first such
+     * message, and the call returns no text.
      */
     openBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
     openBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
-    /** `sealBatch` to `out`: one sealed message behind the other. Returns `out`. */
+    /** Does what `sealBatch` does, and writes one sealed message behind the other to `out`. Returns `out`. */
     sealBatchInto<T extends Target>(
         nonces: Bytes | readonly Bytes[],
         datas: Bytes | readonly Bytes[],
@@ -119,9 +121,9 @@ declare abstract class Aead {
     ): T;
 
     /**
-     * `openBatch` to `out`: one text behind the other. Returns `out`.
+     * Does what `openBatch` does, and writes one text behind the other to `out`. Returns `out`.
      *
-     * @throws {InvalidTag} and `out` is all zero.
+     * @throws {InvalidTag} as `openBatch` does; `out` is then all zero.
      */
     openBatchInto<T extends Target>(
         nonces: Bytes | readonly Bytes[],
@@ -130,7 +132,7 @@ declare abstract class Aead {
         aads?: Bytes | readonly Bytes[] | null,
     ): T;
 
-    /** Wipes the key now, and not when the garbage collector finds it. Calls that are under way end. */
+    /** Wipes the key now, without waiting for the garbage collector. Calls that are under way still end normally. */
     destroy(): void;
     [Symbol.dispose](): void;
 }
@@ -139,28 +141,28 @@ declare abstract class Aead {
 export class AESGCM extends Aead {
     #private;
     constructor(key: Key);
-    /** A random key. */
+    /** Returns a random key. */
     static generateKey(bits?: 128 | 192 | 256): Buffer;
     static readonly nonceLength: 12;
     static readonly tagLength: 16;
 }
 
 /**
- * AES-GCM-SIV (RFC 8452) with a key of 16 or 32 bytes: a nonce that comes twice tells only whether two
- * messages are equal.
+ * AES-GCM-SIV (RFC 8452) with a key of 16 or 32 bytes: a repeated nonce tells only whether two of its messages
+ * are equal.
  */
 export class AESGCMSIV extends Aead {
     #private;
     constructor(key: Key);
-    /** A random key. */
+    /** Returns a random key. */
     static generateKey(bits?: 128 | 256): Buffer;
     static readonly nonceLength: 12;
     static readonly tagLength: 16;
 }
 
-/** What `XAES256GCM` and `KCXAES256GCM` have beside that. */
+/** The additional methods of `XAES256GCM` and `KCXAES256GCM`. */
 declare abstract class RootKey extends Aead {
-    /** A random key. */
+    /** Returns a random key. */
     static generateKey(): Buffer;
     static readonly nonceLength: 24;
     /**
@@ -169,9 +171,9 @@ declare abstract class RootKey extends Aead {
      */
     sealRandom(data: Bytes, aad?: Bytes | null): Buffer;
     /**
-     * Decrypts what `sealRandom` has returned.
+     * Decrypts a message that `sealRandom` has returned.
      *
-     * @throws {InvalidTag} if anything is not as it was sealed.
+     * @throws {InvalidTag} if anything differs from what was sealed.
      */
     openRandom(data: Bytes, aad?: Bytes | null): Buffer;
 }
@@ -187,10 +189,10 @@ export class XAES256GCM extends RootKey {
 }
 
 /**
- * KC-XAES-256-GCM (IACR ePrint 2025/758) with a key of 32 bytes: XAES-256-GCM, and a commitment of 32 bytes
- * to the key. Nobody can make a message that opens under two keys, even if they know both. The tag has 48
- * bytes: that of XAES-256-GCM, then the commitment. A key is for one scheme: do not give its bytes to another
- * class.
+ * KC-XAES-256-GCM (IACR ePrint 2025/758) with a key of 32 bytes: XAES-256-GCM with a commitment of 32 bytes
+ * to the key. Nobody can make a message that opens under two keys, even with both keys at hand. The tag has 48
+ * bytes: the tag of XAES-256-GCM, then the commitment. A key is for one scheme: do not use its bytes with
+ * another class.
  */
 export class KCXAES256GCM extends RootKey {
     #private;
@@ -201,37 +203,38 @@ export class KCXAES256GCM extends RootKey {
 declare abstract class Nonces {
     protected constructor();
     /**
-     * The next nonce, 12 bytes. Throws an error with the code `ERR_NONCES_EXHAUSTED` when they are used up.
+     * Returns the next nonce, 12 bytes. Throws an error with the code `ERR_NONCES_EXHAUSTED` when the nonces are
+     * used up.
      */
     draw(): Buffer;
-    /** The next nonces, one behind the other. If there are not as many, all that are left are lost. */
+    /** Returns the next nonces, one behind the other. If too few are left, all of these are lost. */
     drawBatch(count: number): Buffer;
 }
 
 /**
- * Nonces that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names who seals, and the rest is a
- * big-endian number. No two that seal may have the same key and the same `fixed`.
+ * Nonces that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names the sealer, and the rest is a
+ * big-endian number. No two sealers may share a key and a `fixed`.
  */
 export class CounterNonces extends Nonces {
     #private;
     constructor(fixed: Bytes, start?: number | bigint);
-    /** The number of the next nonce, or `null` when they are used up. */
+    /** The number of the next nonce, or `null` when the nonces are used up. */
     readonly position: bigint | null;
 }
 
 /**
- * Random nonces, for at most 2^32 messages under one key, of all that seal with it together (SP 800-38D,
- * section 8.2.2).
+ * Random nonces, for at most 2^32 messages under one key, counting all sealers together (SP 800-38D, section
+ * 8.2.2).
  */
 export class RandomNonces extends Nonces {
     #private;
-    /** @param used How many of them the key has had before. */
+    /** @param used How many random nonces the key has had before. */
     constructor(used?: number | bigint);
-    /** How many there were, those before included. */
+    /** The number of nonces so far, including `used` of the constructor. */
     readonly used: number;
 }
 
-/** A key of AES-GCM that chooses its nonces itself: for tokens, say. */
+/** A key of AES-GCM that chooses its nonces itself, for example for tokens. */
 export class SealingKey {
     #private;
     constructor(key: Key, nonces: CounterNonces | RandomNonces);
@@ -240,9 +243,9 @@ export class SealingKey {
      */
     seal(data: Bytes, aad?: Bytes | null): Buffer;
     /**
-     * Decrypts what `seal` has returned.
+     * Decrypts a message that `seal` has returned.
      *
-     * @throws {InvalidTag} if anything is not as it was sealed.
+     * @throws {InvalidTag} if anything differs from what was sealed.
      */
     open(data: Bytes, aad?: Bytes | null): Buffer;
     /** Wipes the key. */
@@ -250,19 +253,19 @@ export class SealingKey {
     [Symbol.dispose](): void;
 }
 
-/** Options of Node's streams that may be given: those that are no functions. */
+/** The options of Node's streams that are allowed: all that are not functions. */
 export type StreamOptions = Omit<TransformOptions, 'construct' | 'destroy' | 'final' | 'flush' | 'read' | 'transform' | 'write' | 'writev'>;
 
 export interface SealerOptions extends StreamOptions {
     /** Associated data. */
     aad?: Bytes | null;
-    /** Whether the tag comes behind the ciphertext. Otherwise `tag` has it. */
+    /** Whether the tag follows the ciphertext. Otherwise `tag` has it. */
     appendTag?: boolean;
 }
 
 /**
- * Encrypts one message of at most 64 GiB: a transform stream, or `update` and `final`. Whoever opens it in
- * pieces has text that nobody has verified; `CobblestoneSealer` has no such gap.
+ * Encrypts one message of at most 64 GiB, as a transform stream or by `update` and `final`. Opening it in pieces
+ * yields text that nobody has verified; `CobblestoneSealer` has no such gap.
  */
 export class Sealer extends Transform {
     constructor(key: AESGCM, nonce: Bytes, options?: SealerOptions);
@@ -277,31 +280,31 @@ export class Sealer extends Transform {
 }
 
 export interface CobblestoneOptions extends StreamOptions {
-    /** What the file is, and where it belongs. It is not stored. Opening takes the same. */
+    /** Says what the file is, and where it belongs. It is not stored. Opening needs it again. */
     context?: Bytes;
 }
 
 /**
- * Seals a file of any length as Cobblestone-256 (a key of 32 bytes) or -128 (16): a transform stream, or
- * `update` and `final`.
+ * Seals a file of any length as Cobblestone-256 (a key of 32 bytes) or -128 (16 bytes), as a transform stream or
+ * by `update` and `final`.
  */
 export class CobblestoneSealer extends Transform {
     constructor(key: Key, options?: CobblestoneOptions);
-    /** Takes the next bytes of text. Returns what is sealed so far. */
+    /** Takes the next bytes of text. Returns the chunks that are now sealed. */
     update(data: Bytes): Buffer;
-    /** Ends the file. Returns the rest of it. */
+    /** Ends the file. Returns its rest. */
     final(): Buffer;
 }
 
 /**
- * Opens what `CobblestoneSealer` has sealed. Text comes out chunk by chunk (16 KiB), each of them verified.
+ * Opens a file that `CobblestoneSealer` has sealed. Text comes out chunk by chunk (16 KiB), each chunk verified.
  */
 export class CobblestoneOpener extends Transform {
     constructor(key: Key, options?: CobblestoneOptions);
     /**
-     * Takes the next bytes of the file. Returns the text of the chunks that are whole.
+     * Takes the next bytes of the file. Returns the text of the whole chunks.
      *
-     * @throws {InvalidTag} if one is not as it was sealed. Then the object takes nothing more.
+     * @throws {InvalidTag} if a chunk differs from what was sealed. The object then accepts nothing more.
      */
     update(data: Bytes): Buffer;
     /**
@@ -313,9 +316,9 @@ export class CobblestoneOpener extends Transform {
 }
 
 export interface FileOptions {
-    /** What the file is, and where it belongs: its name, say. It is not stored. */
+    /** Says what the file is, and where it belongs, for example its name. It is not stored. */
     context?: Bytes;
-    /** Whether a target that is there is replaced. Otherwise that is an error with the code `EEXIST`. */
+    /** Whether an existing target is replaced. Otherwise it is an error with the code `EEXIST`. */
     overwrite?: boolean;
     signal?: AbortSignal;
 }
@@ -327,42 +330,42 @@ export interface FileOptions {
 export function sealFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
 
 /**
- * Opens what `sealFile` has sealed. `target` appears when all of it was verified, and only its owner may read
- * it. Rejects with `InvalidTag`.
+ * Opens a file that `sealFile` has sealed. `target` appears when all of it was verified, and only its owner may
+ * read it. Rejects with `InvalidTag`.
  */
 export function openFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
 
-/** Where a sealed file is that is not on this machine: an object in a store, say. */
+/** The place of a sealed file that is not on this machine, for example an object in a store. */
 export interface FileSource {
-    /** Bytes of the sealed file. */
+    /** The length of the sealed file in bytes. */
     readonly size: number;
-    /** So many bytes from `offset` on. */
+    /** Returns `length` bytes from `offset` on. */
     read(offset: number, length: number): Promise<Bytes> | Bytes;
     close?(): Promise<void> | void;
 }
 
-/** Ranges of a sealed file, without opening the rest. */
+/** Reads ranges of a sealed file without opening the rest. */
 export class SealedFile {
     private constructor();
     /**
-     * Reads the header and verifies the last chunk, and so that nothing was cut off. Rejects with
+     * Reads the header and verifies the last chunk, which proves that nothing was cut off. Rejects with
      * `InvalidTag`.
      *
-     * @param source A path, or where else the file is.
+     * @param source A path, or another place of the file.
      */
     static open(key: Key, source: string | URL | FileSource, options?: { context?: Bytes }): Promise<SealedFile>;
-    /** Bytes of text. */
+    /** The length of the text in bytes. */
     readonly length: number;
-    /** The text from byte `start` up to, and without, byte `end`. Rejects with `InvalidTag`. */
+    /** Returns the text from byte `start` up to, but not including, byte `end`. Rejects with `InvalidTag`. */
     read(start?: number, end?: number): Promise<Buffer>;
-    /** Likewise as a stream. Each piece was verified before it comes. */
+    /** Returns this text as a stream. Each piece is verified before it comes out. */
     stream(start?: number, end?: number): Readable;
     /** Wipes the key and closes the file. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What this machine runs: the back end in use, and those that the processor could run, best first. */
+/** Returns the back end in use, and all back ends that the processor can run, best first. */
 export function cpu(): { backend: string; available: string[] };
 
 /** The version of this package. */

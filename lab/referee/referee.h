@@ -5,10 +5,12 @@
 #ifndef REFEREE_H
 #define REFEREE_H
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-#define REFEREE_INTERFACE 1
+#define REFEREE_INTERFACE 2
 
 /* What `offers` may have. */
 enum {
@@ -17,6 +19,19 @@ enum {
     REFEREE_NULL = 4,     /* what has no bytes may be at NULL */
     REFEREE_ONE_AAD = 8,  /* not more than one piece of AAD, before any text */
     REFEREE_GIVES_TAG = 16, /* opening gives a tag too, and its caller, here the plug-in, compares it */
+    REFEREE_TAG_BEHIND = 32, /* whole messages have the tag behind the ciphertext: `tag` is `output + length`, or `input + length` to open */
+    REFEREE_THREADS = 64,  /* several threads may seal and open whole messages with one key at once */
+    REFEREE_KEEPS = 128,   /* the plug-in itself keeps bytes of a key, so nobody looks what is in memory when a key is freed */
+};
+
+/* Which algorithm it is. All but AES-GCM have nonces of one length, and tags of 16 bytes, or of 48 with a commitment. */
+enum {
+    REFEREE_AES_GCM = 0,
+    REFEREE_XAES_256_GCM = 1, /* C2SP: a nonce of 24 bytes */
+    REFEREE_AES_GCM_SIV = 2,  /* RFC 8452: a nonce of 12 bytes */
+    REFEREE_DNDK_GCM = 3,     /* draft-gueron-cfrg-dndkgcm, without commitment: a nonce of 24 bytes */
+    REFEREE_KC_XAES_256_GCM = 4, /* IACR ePrint 2025/758: as XAES-256-GCM; 32 bytes of a commitment stand behind the 16 of the tag */
+    REFEREE_KC_DNDK_GCM = 5,  /* DNDK-GCM with such a commitment */
 };
 
 /* One message. It is read at `input` and written at `output`, `length` bytes each; the tag is written by sealing and read by opening.
@@ -41,6 +56,7 @@ struct referee_plugin {
     uint32_t tags;      /* bit n: tags of n bytes */
     size_t nonce_min, nonce_max; /* bytes */
     size_t block;       /* pieces of AAD and of text have a multiple of so many bytes, but for the last of each; 1 is any; 0: no pieces */
+    uint32_t algorithm; /* of those above; 0 is AES-GCM */
     const char *name;
     const char *(*version)(void);
     int (*start)(void); /* once, before all others; may be NULL */
@@ -64,12 +80,23 @@ struct referee_plugin {
     void *(*copy)(void *run); /* a second message that goes on from here; may be NULL */
     /* `begin` of a context that gets its nonce first and its key then; may be NULL. */
     void *(*nonce_first)(const uint8_t *key, size_t key_length, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length);
+    /* A message, over or broken off, becomes a new one of its key and its direction; may be NULL. */
+    int (*again)(void *run, const uint8_t *nonce, size_t nonce_length, size_t tag_length);
 };
 
 #define REFEREE_KEYS_ALL 7u
 #define REFEREE_TAG(n) (1u << (n))
 #define REFEREE_TAGS_ALL (REFEREE_TAG(4) | REFEREE_TAG(8) | REFEREE_TAG(12) | REFEREE_TAG(13) | REFEREE_TAG(14) | REFEREE_TAG(15) | \
                           REFEREE_TAG(16))
+
+/* Frees memory of malloc, and wipes it first: what a library keeps in memory of its caller, its caller has to wipe. */
+static inline void referee_wiped(void *made)
+{
+    volatile uint8_t *byte = (volatile uint8_t *)made;
+    for (size_t left = made ? malloc_usable_size(made) : 0; left > 0; left--)
+        *byte++ = 0;
+    free(made);
+}
 
 #ifdef __cplusplus
 extern "C" {

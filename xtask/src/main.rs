@@ -33,8 +33,11 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
+    ("release", "VERSION [--rehearse]: all that a release has, in target/releases (release/README.md)", |root, options| {
+        step(Command::new("python3").arg(root.join("release/release.py")).args(options))
+    }),
     ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
-    ("dispatch", "random messages on many x86 processors, and without each single feature (likewise)", |root, _| cross::run(root, &["x86".into()])),
+    ("dispatch", "random messages on many x86 processors, and without each single feature, under qemu", |root, _| cross::run(root, &["x86".into()])),
 ];
 
 fn main() -> ExitCode {

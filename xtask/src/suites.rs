@@ -2,10 +2,8 @@
 //!
 //! A suite that did not run is not green. A suite asserts its own number of cases and says `NAME ok COUNT`; a suite that is put to back ends says
 //! `NAME/BACK-END ok COUNT` for each of them. `.ci/suites` says how many there must be, and what may be skipped. A suite that is missing fails the check, on
-//! one back end too, and so does a count of zero. More suites than it says are told, and fail nothing.
-//!
-//! Which back ends a machine must run follows from the library's table of back ends and from what the kernel says of the
-//! processor. What the library finds is what is tested, and so the library is not asked.
+//! one back end too, and so does a count of zero. More suites than it says are told, and fail nothing. Which back
+//! ends a machine must run follows from the library's table of back ends and from what the kernel says of the processor: the library itself is not asked.
 
 use crate::tools::{files, full};
 use anyhow::{Context, Result, bail, ensure};
@@ -316,6 +314,8 @@ mod tests {
         assert_eq!(BTreeSet::from_iter(rows), functions.iter().copied().collect(), "docs/checks.md");
         let lost = Suites::read(&root).unwrap().checks.into_keys().find(|(check, _)| !functions.contains(&&**check));
         assert_eq!(lost, None);
+        let mut crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(crates.find(|name| !text.contains(name)), None, "a crate that no check of .ci/run names");
         println!("suites::every_check_is_known ok {}", functions.len());
     }
 

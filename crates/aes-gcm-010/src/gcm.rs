@@ -1,34 +1,36 @@
-//! What is the same for both versions of `aes-gcm`: one file, to which a symbolic link leads from the other crate. What `lib.rs` imports has one name in
-//! both, whatever each version of `aead` calls it.
+//! The code that both versions of `aes-gcm` share: one file, to which a symbolic link in the other crate leads. Whatever each version of
+//! `aead` calls an item, `lib.rs` imports it under one name.
 
 use crate::{Array, BlockCipherEncrypt, other::Other};
 use aead::{Error, Key, KeyInit, KeySizeUser, consts::U16};
 use aes::cipher::BlockSizeUser;
 use core::{any::TypeId, fmt, marker::PhantomData};
 
-/// A nonce. `U12` is the size to prefer; any other, from `U1` on, works.
+/// A nonce. Prefer the size `U12`; any other size from `U1` on also works.
 pub type Nonce<NonceSize> = Array<u8, NonceSize>;
 
 /// A tag.
 pub type Tag<TagSize = U16> = Array<u8, TagSize>;
 
-/// The lengths of a tag: `U12` to `U16`, and with feature `hazmat` of the crate for `aes-gcm` 0.11 also `U8` and `U4`. It cannot be implemented elsewhere.
+/// The lengths of a tag: `U12` to `U16`, and with feature `hazmat` of the crate for `aes-gcm` 0.11 also `U8` and `U4`. Other crates cannot
+/// implement this trait.
 pub trait TagSize: private::SealedTagSize {}
 
 impl<T: private::SealedTagSize> TagSize for T {}
 
-/// AES-GCM with a key of 128 bits and nonces of 96.
+/// AES-GCM with a key of 128 bits and nonces of 96 bits.
 #[cfg(feature = "aes")]
 pub type Aes128Gcm = AesGcm<aes::Aes128, aead::consts::U12>;
 
-/// AES-GCM with a key of 256 bits and nonces of 96.
+/// AES-GCM with a key of 256 bits and nonces of 96 bits.
 #[cfg(feature = "aes")]
 pub type Aes256Gcm = AesGcm<aes::Aes256, aead::consts::U12>;
 
-/// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize`.
+/// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize` bytes.
 ///
-/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` that this one has, or one of these with `Enc` behind its name, it says how long the key is, and
-/// fastgcm does the work. Any other block cipher does its own, and so does one that had its key before (`From<Aes>`).
+/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` that this crate uses, or such a name with `Enc` behind it, the type states
+/// the key length, and fastgcm does the work. Any other block cipher does its own work, and so does a cipher that had its key before
+/// (`From<Aes>`).
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
@@ -38,7 +40,7 @@ where
     sizes: PhantomData<(NonceSize, TagSize)>,
 }
 
-/// Not in boxes: there may be no allocator, and the larger of them is what almost everybody has.
+/// The variants are not in boxes: there may be no allocator, and almost everybody uses the larger variant.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone)]
 pub(crate) enum Inner<Aes> {
@@ -46,7 +48,7 @@ pub(crate) enum Inner<Aes> {
     Other(Other<Aes>),
 }
 
-/// Whether `T` is one of two types. The compiler knows, and so only one branch is left of `new`.
+/// Returns whether `T` is one of two types. The compiler knows the answer, so only one branch of `new` remains.
 #[inline(always)]
 fn is<T, A: 'static, B: 'static>() -> bool {
     let id = typeid::of::<T>();
@@ -84,7 +86,7 @@ where
     }
 }
 
-/// The cipher does not give its key away. So none of fastgcm's code runs, and it is as slow as `aes-gcm`.
+/// The cipher does not give its key away. So none of fastgcm's code runs, and this cipher is as slow as `aes-gcm`.
 impl<Aes, NonceSize, TagSize> From<Aes> for AesGcm<Aes, NonceSize, TagSize>
 where
     Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt,
@@ -95,7 +97,7 @@ where
     }
 }
 
-/// Everything that can be wrong before anything is written.
+/// Checks everything that can be wrong before anything is written.
 #[inline(always)]
 pub(crate) fn checked<'n>(nonce: &'n [u8], aad: &[u8], text: usize) -> Result<fastgcm::Nonce<'n>, Error> {
     if aad.len() as u64 > crate::A_MAX || text as u64 > crate::P_MAX {
@@ -104,7 +106,7 @@ pub(crate) fn checked<'n>(nonce: &'n [u8], aad: &[u8], text: usize) -> Result<fa
     fastgcm::Nonce::any(nonce).map_err(|_| Error)
 }
 
-/// What a length of a tag can do; nobody else's types can.
+/// What a length of a tag can do. Nobody else's types can do it.
 pub(crate) mod private {
     use crate::{Array, Size};
     use fastgcm::AnyTag;
@@ -132,15 +134,28 @@ macro_rules! tag_sizes {
 pub(crate) use tag_sizes;
 
 impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSize, TagSize> {
-    /// The name of the type; nothing of the key.
+    /// Writes the name of the type, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AesGcm").finish_non_exhaustive()
     }
 }
 
-/// The key inside is. Of another block cipher the hash key is, and the cipher answers for itself.
+/// The key inside is wiped on drop. With another block cipher the hash key is wiped, and the cipher wipes itself.
 impl<Aes: zeroize::ZeroizeOnDrop, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}
 
 #[cfg(test)]
-#[path = "tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+    use aead::consts::U12;
+
+    /// Keys of AES itself are ours, of each length, and not those of another block cipher's way.
+    #[test]
+    fn keys_of_aes_are_ours() {
+        let ours = [
+            matches!(Aes128Gcm::new(&Default::default()).inner, Inner::Ours(_)),
+            matches!(AesGcm::<aes::Aes192, U12>::new(&Default::default()).inner, Inner::Ours(_)),
+            matches!(Aes256Gcm::new(&Default::default()).inner, Inner::Ours(_)),
+        ];
+        assert_eq!(ours, [true; 3]);
+    }
+}

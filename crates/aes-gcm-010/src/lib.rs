@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![forbid(unsafe_code)]
 
 mod gcm;
@@ -24,11 +25,11 @@ use zeroize::optimization_barrier;
 /// The longest AAD in bytes: 64 GiB, as in `aes-gcm`.
 pub const A_MAX: u64 = 1 << 36;
 
-/// The longest plaintext in bytes: 2^36 - 32 (SP 800-38D, section 5.2.1.1). `aes-gcm` 0.10 takes 32 more, whose last blocks would be encrypted with
-/// the keystream of the tag and of the first one.
+/// The longest plaintext in bytes: 2^36 - 32 (SP 800-38D, section 5.2.1.1). `aes-gcm` 0.10 accepts 32 more bytes, whose last blocks would
+/// be encrypted with the keystream of the tag and of the first block.
 pub const P_MAX: u64 = limits::TEXT;
 
-/// The longest ciphertext in bytes, its tag included.
+/// The longest ciphertext in bytes, including its tag.
 pub const C_MAX: u64 = P_MAX + 16;
 
 impl<Aes, NonceSize: ArrayLength<u8>, TagSize: gcm::TagSize> AeadCore for AesGcm<Aes, NonceSize, TagSize> {
@@ -43,7 +44,7 @@ where
     NonceSize: ArrayLength<u8>,
     TagSize: gcm::TagSize,
 {
-    /// Encrypts `buffer`, and returns the tag. On an error it is untouched.
+    /// Encrypts `buffer`, and returns the tag. After an error `buffer` is untouched.
     #[inline]
     fn encrypt_in_place_detached(
         &self,
@@ -59,7 +60,7 @@ where
         Ok(tag.0.into_iter().take(TagSize::USIZE).collect())
     }
 
-    /// Decrypts `buffer`. On an error it holds what it held, bit for bit.
+    /// Decrypts `buffer`. After an error `buffer` is bit for bit what it was.
     #[inline]
     fn decrypt_in_place_detached(
         &self,
@@ -89,12 +90,12 @@ mod size {
 }
 use size::Size;
 
-/// What `ctr` wants of a block cipher.
+/// What `ctr` requires of a block cipher.
 trait CtrCipher: BlockCipher + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> {}
 
 impl<T: BlockCipher + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> CtrCipher for T {}
 
-/// `ghash` 0.5 wipes nothing here, with its feature `zeroize` neither: it keeps the hash key in a union of `polyval` 0.6.
+/// `ghash` 0.5 does not wipe its key here, even with its feature `zeroize`: it keeps the hash key in a union of `polyval` 0.6.
 impl<Cipher> Drop for other::Other<Cipher> {
     fn drop(&mut self) {
         self.ghash = other::keyed(&Default::default());

@@ -1,5 +1,5 @@
-//! GCM over a block cipher that is not the crate `aes`'s, or that has its key already: by the crates `ghash` and `ctr`, as in `aes-gcm`. None of
-//! fastgcm's kernels can run there.
+//! GCM over a block cipher that does not come from the crate `aes`, or that already has its key. It uses the crates `ghash` and `ctr`, as
+//! `aes-gcm` does. None of fastgcm's kernels can run there.
 
 use crate::{Array, BlockCipherEncrypt, CtrCipher};
 use aead::{Error, consts::U16};
@@ -36,7 +36,7 @@ impl<Cipher: CtrCipher> Other<Cipher> {
         self.tag(mask, aad, text)
     }
 
-    /// The keystream that opens the text, once the tag is verified. `tag` may be shorter than 16 bytes.
+    /// Returns the keystream that opens the text, once the tag is verified. `tag` may be shorter than 16 bytes.
     #[cold]
     #[inline(never)]
     pub(crate) fn verified(&self, nonce: &[u8], aad: &[u8], ciphertext: &[u8], tag: &[u8]) -> Result<Ctr32BE<&Cipher>, Error> {
@@ -47,7 +47,7 @@ impl<Cipher: CtrCipher> Other<Cipher> {
         if Tag(given) == expected { Ok(keystream) } else { Err(Error) }
     }
 
-    /// SP 800-38D, section 7.1, steps 2 and 3: the keystream of the text, and in front of that the block that masks the tag.
+    /// Runs SP 800-38D, section 7.1, steps 2 and 3. Returns the keystream of the text, and the block before it, which masks the tag.
     fn begin(&self, nonce: &[u8]) -> (Ctr32BE<&Cipher>, Block) {
         let mut first = Block::default();
         if nonce.len() == 12 {
@@ -81,7 +81,7 @@ pub(crate) fn keyed(hash_key: &Block) -> GHash {
     <GHash as aead::KeyInit>::new(hash_key)
 }
 
-/// The last block of GHASH: two lengths in bits.
+/// Returns the last block of GHASH: two lengths in bits.
 fn lengths(aad: usize, text: usize) -> Block {
     let mut block = Block::default();
     block[..8].copy_from_slice(&(aad as u64 * 8).to_be_bytes());

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![forbid(unsafe_code)]
 
 mod gcm;
@@ -42,7 +43,7 @@ where
     NonceSize: Size,
     TagSize: gcm::TagSize,
 {
-    /// Encrypts `buffer`, and returns the tag. On an error it is untouched.
+    /// Encrypts `buffer`, and returns the tag. After an error `buffer` is untouched.
     #[inline]
     fn encrypt_inout_detached(
         &self,
@@ -51,7 +52,7 @@ where
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag<TagSize>, Error> {
         let checked = checked(nonce, associated_data, buffer.len())?;
-        // From one buffer to another, the text is copied first.
+        // If the text goes from one buffer to another, it is copied first.
         let buffer = buffer.into_out_with_copied_in();
         let tag = match &self.inner {
             Inner::Ours(key) => key.seal(checked, associated_data, buffer).map_err(|_| Error)?,
@@ -60,7 +61,7 @@ where
         Ok(Array::from_fn(|i| tag.0[i]))
     }
 
-    /// Decrypts `buffer`. On an error its output holds what it held, bit for bit.
+    /// Decrypts `buffer`. After an error its output is bit for bit what it was.
     #[inline]
     fn decrypt_inout_detached(
         &self,
@@ -96,7 +97,7 @@ gcm::tag_sizes! {
     U16 fastgcm::Tag,
 }
 
-/// What `ctr` wants of a block cipher.
+/// What `ctr` requires of a block cipher.
 trait CtrCipher: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> {}
 
 impl<T: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> CtrCipher for T {}

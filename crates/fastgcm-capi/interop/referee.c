@@ -1,4 +1,6 @@
 /* fastgcm's C library, linked static. `FASTGCM_BACKEND` names a back end.
+ * levels: FASTGCM_BACKEND=vaes-avx512 FASTGCM_BACKEND=vaes-avx2 FASTGCM_BACKEND=aesni-avx FASTGCM_BACKEND=aesni-sse
+ * levels: FASTGCM_BACKEND=vpaes-ssse3 FASTGCM_BACKEND=portable
  * before: cargo rustc --release -p fastgcm-capi --crate-type staticlib
  * link: -I$ROOT/crates/fastgcm-capi/include -L$ROOT/target/release -l:libfastgcm_capi.a -lpthread -lm -ldl */
 #include "referee.h"
@@ -77,7 +79,7 @@ static void release(void *key) { fastgcm_key_free(key); }
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE | REFEREE_OVERLAP | REFEREE_NULL,
+    .offers = REFEREE_IN_PLACE | REFEREE_OVERLAP | REFEREE_NULL | REFEREE_THREADS,
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL,
     .nonce_min = 1,

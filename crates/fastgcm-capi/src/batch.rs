@@ -13,13 +13,13 @@ use fastgcm::{
 };
 use std::{ffi::c_int, mem::MaybeUninit, ptr, slice};
 
-/// Encrypts `count` packets, side by side where that is faster: short ones of the same lengths. `packets` is NULL only if `count` is 0.
+/// Encrypts `count` packets, side by side where that is faster: short packets of equal lengths. `packets` may be NULL only if `count` is 0.
 ///
-/// The outputs (each packet's `to` and the list itself) overlap no input and no other output: AAD may be shared, texts may not. A packet's
-/// `from` may be its own `to`.
+/// The outputs (each packet's `to` and the list itself) must overlap no input and no other output: packets may share AAD, but not texts. A
+/// packet's `from` may be its own `to`.
 ///
-/// Returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG`, `FASTGCM_NO_MEMORY`: then nothing is written, in no packet. Otherwise each packet has its
-/// tag and its status, and the result is `FASTGCM_OK`.
+/// If the function returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG` or `FASTGCM_NO_MEMORY`, nothing is written, in no packet.
+/// Otherwise each packet has its tag and its status, and the result is `FASTGCM_OK`.
 ///
 /// # Safety
 /// As said.
@@ -29,9 +29,11 @@ pub unsafe extern "C" fn fastgcm_seal_batch(key: *const fastgcm_key, packets: *m
     status(|| unsafe { batch::<true>(key_of(key)?, packets, count) })
 }
 
-/// Decrypts and verifies `count` packets. Buffers are as for `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is only read.
+/// Decrypts and verifies `count` packets. The rules for buffers are those of `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is
+/// only read.
 ///
-/// Returns `FASTGCM_UNAUTHENTIC` if any packet is not as it was sealed: its `status` says so, and its text is all zero. All others are opened.
+/// Returns `FASTGCM_UNAUTHENTIC` if any packet differs from what was sealed: its `status` says so, and its text is all zero. All other
+/// packets are opened.
 ///
 /// # Safety
 /// As said.
@@ -42,7 +44,7 @@ pub unsafe extern "C" fn fastgcm_open_batch(key: *const fastgcm_key, packets: *m
 }
 
 /// # Safety
-/// So many packets are readable and writable there, each with what it points to.
+/// This many packets are readable and writable there, each with the memory to which it points.
 unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count: usize) -> Result<(), fastgcm_status> {
     if count == 0 {
         return Ok(());
@@ -51,11 +53,11 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
         return Err(FASTGCM_NULL);
     }
     let list_size = count.checked_mul(size_of::<fastgcm_packet>()).filter(|size| isize::try_from(*size).is_ok()).ok_or(FASTGCM_TOO_LONG)?;
-    // SAFETY: the caller's promise. It is shared until it is known that nothing else lies there.
+    // SAFETY: the caller's promise. The slice is shared until it is known that nothing else lies there.
     let list = unsafe { slice::from_raw_parts(packets, count) };
     let mut order = InOrder::of((packets.addr(), list_size));
     for packet in list {
-        // SAFETY: likewise.
+        // SAFETY: the caller's promise.
         let (aad, from) = unsafe { (read(packet.aad, packet.aad_size, AAD)?, read(packet.from, packet.size, TEXT)?) };
         let to = Output::new(packet.to, packet.size)?;
         order.packet(aad, from, to);
@@ -64,12 +66,12 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
         return Err(FASTGCM_OVERLAP);
     }
     let mut all = Ok(());
-    // A few at a time, on the stack.
+    // The packets go through a few at a time, on the stack.
     for first in (0..count).step_by(TOGETHER) {
         let mut messages = [const { MaybeUninit::<Packet<'_>>::uninit() }; TOGETHER];
         let here = TOGETHER.min(count - first);
         for (i, message) in messages[..here].iter_mut().enumerate() {
-            // SAFETY: the caller's promise; of what is written there is one slice, as has just been seen.
+            // SAFETY: the caller's promise. Only one slice refers to what is written there, as the checks have shown.
             unsafe {
                 let packet = &*packets.add(first + i);
                 let (aad, tag) = (read(packet.aad, packet.aad_size, AAD)?, Tag(packet.tag));
@@ -81,7 +83,7 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
                 });
             }
         }
-        // SAFETY: so many were just written; and none has anything to drop.
+        // SAFETY: so many packets were just written, and none of them has anything to drop.
         let messages = unsafe { slice::from_raw_parts_mut(messages.as_mut_ptr().cast::<Packet<'_>>(), here) };
         all = all.and(if SEAL { key.seal_batch(messages) } else { key.open_batch(messages) });
         for (i, message) in messages.iter().enumerate() {
@@ -96,13 +98,13 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
     Ok(all?)
 }
 
-/// Packets that the library is given at a time.
+/// The number of packets that the library gets at a time.
 const TOGETHER: usize = 16;
 
-/// A first look at the places of a batch, which sees that they are apart if what is written lies in the order of the packets, and what is read either
-/// beside all of that, or just before what is written for the same packet. It takes a fortieth of the time that sorting takes.
+/// A first look at the places of a batch. It sees that they are apart if what is written lies in the order of the packets, and what is read
+/// lies either beside all of that, or just before what is written for its own packet. It takes a fortieth of the time of sorting.
 struct InOrder {
-    /// What is written lies from the first of these up to the last.
+    /// The places that are written lie from the first of these up to the last.
     written: (usize, usize),
     /// AAD, and text that is read.
     read: [(usize, usize); 2],
@@ -143,14 +145,14 @@ impl InOrder {
     }
 }
 
-/// Places in memory, to be told whether what is written overlaps anything.
+/// Places in memory, to find out whether anything that is written overlaps another place.
 struct Apart {
-    /// Begin, end, and whether it is written.
+    /// Begin, end, and whether the place is written.
     places: Vec<(usize, usize, bool)>,
 }
 
 impl Apart {
-    /// What a batch reads and writes, with its list, which has so many bytes.
+    /// Takes what a batch reads and writes, and its list, which has `list_size` bytes.
     fn of(list: &[fastgcm_packet], list_size: usize) -> Result<Self, fastgcm_status> {
         let mut places = Vec::new();
         places.try_reserve_exact(3 * list.len() + 1).map_err(|_| FASTGCM_NO_MEMORY)?;
@@ -178,9 +180,10 @@ impl Apart {
         }
     }
 
-    /// In the order in which they begin, what is written begins behind all that came before, and what is read behind all that was written.
+    /// In the order of their beginnings, each written place must begin behind all earlier places, and each read place behind all earlier
+    /// written ones.
     fn are_apart(mut self) -> bool {
-        self.places.sort_unstable(); // which looks first whether they are sorted
+        self.places.sort_unstable(); // this first looks whether they are sorted
         let (mut any, mut written) = (0, 0);
         self.places.iter().all(|&(begin, end, writes)| {
             let apart = begin >= if writes { any } else { written };

@@ -1,5 +1,5 @@
-//! Messages that are gathered from several buffers. Short ones are put together where their text goes, straight from C's lists: as lists of Rust's slices they
-//! took 4 to 10 ns longer (Zen 5).
+//! Messages that are gathered from several buffers. Short messages are joined where their text goes, straight from C's lists: by way of
+//! lists of Rust's slices they took 4 to 10 ns longer (Zen 5).
 
 use crate::{
     fastgcm_key, fastgcm_slice,
@@ -12,13 +12,14 @@ use crate::{
 use fastgcm::{Nonce, Tag, limits};
 use std::{ffi::c_int, mem::MaybeUninit, slice};
 
-/// Bytes of text up to which a usual message is put together where its text goes, and sealed or opened there. (`gathered.rs` of `fastgcm` has the times.)
+/// The longest text, in bytes, of a usual message that is joined where its text goes, and sealed or opened there. (`gathered.rs` of
+/// `fastgcm` has the times.)
 const TEXT: usize = (8 << 10) - 1;
 
-/// Bytes of AAD up to which it is put together on the stack.
+/// The most bytes of AAD that are joined on the stack.
 const AAD: usize = 128;
 
-/// Buffers up to which a list is put together, and up to which it needs no memory of the heap otherwise.
+/// The longest list of buffers that is joined, and that otherwise needs no memory of the heap.
 const FEW: usize = 16;
 
 /// A list of buffers.
@@ -26,10 +27,11 @@ const FEW: usize = 16;
 struct List(*const fastgcm_slice, usize);
 
 impl List {
-    /// How many bytes it has, if these are not more than so many, and if it and its few buffers are somewhere, and `apart` from what is written.
+    /// Returns how many bytes the list has, if it has at most `most` bytes, if its few buffers are not NULL, and if they are `apart` from
+    /// what is written.
     ///
     /// # Safety
-    /// As many slices are there.
+    /// The list has this many slices.
     #[inline(always)]
     unsafe fn usual(self, most: usize, apart: impl Fn(Stretch) -> bool) -> Option<usize> {
         if self.1 > FEW || self.1 > 0 && self.0.is_null() || !apart(Stretch::new(self.0.cast(), self.1 * size_of::<fastgcm_slice>())) {
@@ -47,10 +49,10 @@ impl List {
         Some(total)
     }
 
-    /// Puts it together there.
+    /// Copies the bytes of the list to `to`.
     ///
     /// # Safety
-    /// It is usual, and there is room for it.
+    /// The list is usual, and there is room for it.
     #[inline(always)]
     unsafe fn copy(self, mut to: *mut u8) {
         for i in 0..self.1 {
@@ -64,7 +66,7 @@ impl List {
     }
 }
 
-/// A message whose nonce has 12 bytes, and its tag 16.
+/// A message whose nonce has 12 bytes and whose tag has 16.
 #[derive(Clone, Copy)]
 struct Gathered {
     key: *const fastgcm_key,
@@ -77,11 +79,11 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Puts it together, its AAD in `room`, if it is a usual one: short, and no buffer NULL or where it must not be. (A tag that is read may lie in `to`,
-    /// but not here, where the ciphertext is written before.) Otherwise nothing has been written.
+    /// Joins the message, its AAD in `room`, if the message is usual: short, and with no buffer NULL or where it must not be. (A tag that
+    /// is read may lie in `to`, but not here, where the ciphertext is written first.) Otherwise the function writes nothing.
     ///
     /// # Safety
-    /// What the caller says of these buffers.
+    /// The caller's promises about these buffers hold.
     #[inline(always)]
     unsafe fn together(self, writes_tag: bool, room: &mut [MaybeUninit<u8>; AAD]) -> Option<Call> {
         let Self { key, nonce, aad, from, to, size, tag } = self;
@@ -107,8 +109,9 @@ impl Gathered {
     }
 }
 
-/// Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
-/// `ciphertext_size` bytes, as many as the text has in all, and overlaps no input, and neither list. Everything else is as for `fastgcm_seal`.
+/// Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext`
+/// has `ciphertext_size` bytes, which must equal the length of all text, and must overlap neither an input nor a list. Everything else is
+/// as for `fastgcm_seal`.
 ///
 /// # Safety
 /// As said.
@@ -139,7 +142,7 @@ pub unsafe extern "C" fn fastgcm_seal_gathered(
     }
 }
 
-/// Seals by any call that is not usual, and long messages.
+/// Seals by any call that is not usual, and seals long messages.
 ///
 /// # Safety
 /// As said.
@@ -171,7 +174,7 @@ unsafe extern "C" fn seal_otherwise(
             with_list(text, text_count, limits::TEXT, apart, |text| {
                 let output = output.slice();
                 let tag = tag.apart(output)?;
-                // As a number, as in `message.rs`.
+                // A number, for the reason given in `message.rs`.
                 let made = u128::from_ne_bytes(key.seal_gathered(Nonce::any(nonce)?, aad, text, &[], output)?.0);
                 tag.0.cast::<[u8; 16]>().write(made.to_ne_bytes());
                 Ok(())
@@ -180,8 +183,8 @@ unsafe extern "C" fn seal_otherwise(
     })
 }
 
-/// Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
-/// overlaps neither list and no input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+/// Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, which must equal the length of all
+/// ciphertext, and must overlap neither a list nor any input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
 ///
 /// # Safety
 /// As said.
@@ -212,7 +215,7 @@ pub unsafe extern "C" fn fastgcm_open_gathered(
     }
 }
 
-/// Opens by any call that is not usual, and long messages.
+/// Opens by any call that is not usual, and opens long messages.
 ///
 /// # Safety
 /// As said.
@@ -243,9 +246,10 @@ unsafe extern "C" fn open_otherwise(
     })
 }
 
-/// The bytes of a list of slices, each of which has at most so many, for `then`, if `each` accepts them, and the list. Few are put on the stack.
+/// Calls `then` with the bytes of a list of slices, each of which has at most `most` bytes, if `each` accepts them and the list. A short
+/// list is on the stack.
 /// # Safety
-/// As many slices are there, each with as many bytes as it says.
+/// The list has this many slices, and each slice has as many bytes as it says.
 unsafe fn with_list<T>(
     list: *const fastgcm_slice,
     count: usize,
@@ -272,6 +276,6 @@ unsafe fn with_list<T>(
         each(piece)?;
         slice.write(piece);
     }
-    // SAFETY: each has just been written.
+    // SAFETY: each slice has just been written.
     then(unsafe { slice::from_raw_parts(slices.as_ptr().cast(), count) })
 }

@@ -14,13 +14,13 @@ use std::{
 };
 
 /// # Safety
-/// `key` is null, or one that was made.
+/// `key` is null, or a key that was made.
 pub(crate) unsafe fn key_of<'a>(key: *const fastgcm_key) -> Result<&'a Key, fastgcm_status> {
     // SAFETY: the caller's promise.
     unsafe { key.as_ref() }.map(|key| &key.0).ok_or(FASTGCM_NULL)
 }
 
-/// The back end of that name, or the best.
+/// Returns the back end of that name, or the best if there is no name.
 /// # Safety
 /// `name` is null, or a string.
 pub(crate) unsafe fn backend_of(name: *const c_char) -> Result<Backend, fastgcm_status> {
@@ -32,24 +32,25 @@ pub(crate) unsafe fn backend_of(name: *const c_char) -> Result<Backend, fastgcm_
     name.parse().map_err(|_| FASTGCM_UNAVAILABLE)
 }
 
-/// Bytes of memory that a key needs.
+/// Returns how many bytes of memory a key needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_key_size() -> usize {
     size_of::<fastgcm_key>()
 }
 
-/// The alignment of a key: its address must be a multiple of this number.
+/// Returns the alignment of a key: its address must be a multiple of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_key_align() -> usize {
     align_of::<fastgcm_key>()
 }
 
-/// Makes a key in the caller's memory, which has `place_size` bytes; `fastgcm_key_wipe` ends it.
+/// Makes a key in the caller's memory, which has `place_size` bytes. `fastgcm_key_wipe` ends the key.
 ///
-/// `key` has `key_size` bytes: 16, 24 or 32. They are only read. `backend` is NULL for the machine's best back end, or a name
-/// (`fastgcm_backend`).
+/// `key` has `key_size` bytes: 16, 24 or 32. They are only read. `backend` is NULL for the machine's best back end, or the name of a back
+/// end (`fastgcm_backend`).
 ///
-/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE`, `FASTGCM_NULL`: then nothing is written, and there is no key.
+/// If the function returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE` or `FASTGCM_NULL`, nothing is written, and
+/// there is no key.
 ///
 /// # Safety
 /// As said.
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn fastgcm_key_init(
 
 const _: () = assert!(size_of::<fastgcm_key>() == size_of::<Key>() && align_of::<fastgcm_key>() == align_of::<Key>());
 
-/// Wipes a key that `fastgcm_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
+/// Wipes a key that `fastgcm_key_init` has made. The key has then ended, and its memory may be used for something else. NULL is allowed.
 ///
 /// # Safety
 /// As said.
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn fastgcm_key_wipe(key: *mut fastgcm_key) {
     unsafe { wipe(key) }
 }
 
-/// Makes a key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
+/// Makes a key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends the key.
 ///
 /// # Safety
 /// As said.

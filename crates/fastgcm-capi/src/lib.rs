@@ -1,10 +1,10 @@
-//! `libfastgcm`: AES-GCM for C and C++. `fastgcm.h` is made of the documentation of these files.
+//! `libfastgcm`: AES-GCM for C and C++. `fastgcm.h` is generated from the documentation of these files.
 
 #![allow(non_camel_case_types)] // C's names
 
 mod memory;
 
-// The header has their functions in this order, of which the empty lines keep rustfmt.
+// The header has their functions in this order, which the empty lines keep from rustfmt.
 
 mod key;
 
@@ -20,9 +20,7 @@ mod root;
 
 mod about;
 
-mod selftest;
-
-pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, root::*, selftest::*};
+pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, root::*};
 
 use fastgcm::{Error, Key, hazmat::Pieces};
 use std::{
@@ -30,90 +28,92 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// The result of a call. Any result but `FASTGCM_OK` means that the call has done nothing, unless its function says otherwise. Later versions may have more.
+/// The result of a call. Any result but `FASTGCM_OK` means that the call has done nothing, unless its function says otherwise. Later
+/// versions may add results.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum fastgcm_status {
-    /// Done.
+    /// The call has succeeded.
     FASTGCM_OK = 0,
     /// The message, its AAD, nonce or tag is not what the key's owner sealed.
     FASTGCM_UNAUTHENTIC = 1,
-    /// A key, nonce, tag or buffer has a length that the call does not take.
+    /// A key, nonce, tag or buffer has a length that the call does not accept.
     FASTGCM_INVALID_LENGTH = 2,
-    /// A text has more than 2^36 - 32 bytes, or AAD or a nonce more than 2^61 - 1.
+    /// A text has more than 2^36 - 32 bytes, or AAD or a nonce has more than 2^61 - 1.
     FASTGCM_TOO_LONG = 3,
     /// There is no back end of that name, this machine cannot run it, or there is no such scheme.
     FASTGCM_UNAVAILABLE = 4,
-    /// AAD behind text, anything behind the end, or a key of another back end.
+    /// AAD came after text, something came after the end, or the key has another back end.
     FASTGCM_OUT_OF_ORDER = 5,
     /// A pointer is NULL. (A buffer with a length of 0 may be NULL.)
     FASTGCM_NULL = 6,
     /// An output overlaps an input or another output.
     FASTGCM_OVERLAP = 7,
-    /// The memory for a key or a message is too small, or not aligned as it has to be.
+    /// The memory for a key or a message is too small, or not aligned as required.
     FASTGCM_PLACE = 8,
-    /// No memory was left.
+    /// There was not enough memory.
     FASTGCM_NO_MEMORY = 9,
-    /// A self-test found a wrong answer: nothing of this library may be used.
+    /// A self-test found a wrong answer. Nothing of this library may be used.
     FASTGCM_SELFTEST = 10,
-    /// A fault of this library. Output is undefined.
+    /// A fault of this library. The output is undefined.
     FASTGCM_INTERNAL = 11,
 }
 
 use fastgcm_status::*;
 
-/// What makes the key of AES-256-GCM for each message of a root key. A number never gets another meaning; later versions may have more.
+/// The scheme by which a root key makes the key of AES-256-GCM for each message. The meaning of a number never changes; later versions may
+/// add numbers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum fastgcm_scheme {
-    /// XAES-256-GCM (c2sp.org/XAES-256-GCM): nonces of 24 bytes, which may be random, and tags of 16.
+    /// XAES-256-GCM (c2sp.org/XAES-256-GCM): nonces of 24 bytes, which may be random, and tags of 16 bytes.
     FASTGCM_XAES_256_GCM = 1,
     /// XAES-256-GCM with a commitment to the key (IACR ePrint 2025/758): nobody can make a message that opens under two keys. Tags have 48 bytes.
     FASTGCM_KC_XAES_256_GCM = 2,
 }
 
-/// Bytes that are read.
+/// Bytes that are only read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fastgcm_slice {
-    /// May be NULL if `size` is 0.
+    /// The bytes. It may be NULL if `size` is 0.
     pub data: *const u8,
-    /// Bytes.
+    /// The number of bytes.
     pub size: usize,
 }
 
-/// A message of a batch. The caller lays it out, so it never changes.
+/// A message of a batch. The caller allocates it, so its layout never changes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fastgcm_packet {
-    /// 12 bytes, which must be unique for every message under one key.
+    /// The nonce: 12 bytes, which must be unique for every message under one key.
     pub nonce: [u8; 12],
     /// The result for this packet, a `fastgcm_status`. The call writes it.
     pub status: c_int,
-    /// AAD, only read. NULL if `aad_size` is 0.
+    /// AAD, which is only read. It may be NULL if `aad_size` is 0.
     pub aad: *const u8,
-    /// Bytes of AAD.
+    /// The number of bytes of AAD.
     pub aad_size: usize,
     /// The text or ciphertext that is read.
     pub from: *const u8,
     /// The ciphertext or text that is written. It is `from`, or does not overlap it.
     pub to: *mut u8,
-    /// Bytes of text, both of `from` and of `to`.
+    /// The number of bytes of text, in `from` and in `to`.
     pub size: usize,
     /// The tag: written when the packet is sealed, read when it is opened.
     pub tag: [u8; 16],
 }
 
-/// A key, ready for use by any number of threads. Its memory is the caller's (`fastgcm_key_init`) or the heap's (`fastgcm_key_new`).
+/// A key, ready for use by any number of threads. Its memory belongs to the caller (`fastgcm_key_init`) or to the heap (`fastgcm_key_new`).
 #[derive(Debug)]
 pub struct fastgcm_key(Key);
 
-/// A root key of a `fastgcm_scheme`, ready for use by any number of threads. Its memory is the caller's (`fastgcm_root_key_init`) or the heap's
-/// (`fastgcm_root_key_new`).
+/// A root key of a `fastgcm_scheme`, ready for use by any number of threads. Its memory belongs to the caller (`fastgcm_root_key_init`) or
+/// to the heap (`fastgcm_root_key_new`).
 #[derive(Debug)]
 pub struct fastgcm_root_key(root::Root);
 
-/// A message in pieces: for one thread at a time.
+/// A message in pieces, for one thread at a time.
 #[derive(Debug)]
 pub struct fastgcm_pieces(Pieces);
 
@@ -130,7 +130,8 @@ impl From<Error> for fastgcm_status {
     }
 }
 
-/// A call, whose panic (a fault of ours) does not get out. Inlined: otherwise what it needs goes through memory (4 ns).
+/// Runs a call. A panic in it (a fault of ours) does not leave this function. It is inlined: otherwise its arguments go through memory (4
+/// ns).
 #[inline(always)]
 pub(crate) fn status(call: impl FnOnce() -> Result<(), fastgcm_status>) -> c_int {
     let done = catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(FASTGCM_INTERNAL));

@@ -1,4 +1,4 @@
-//! Memory of the caller: what is read, what is written, and whether they overlap.
+//! The caller's memory: what is read, what is written, and whether they overlap.
 
 use crate::{
     fastgcm_status::{self, *},
@@ -12,9 +12,9 @@ use std::{
     sync::atomic::{Ordering::SeqCst, compiler_fence},
 };
 
-/// Bytes of a caller, of which there are at most so many.
+/// Returns the caller's bytes, of which there must be at most `most`.
 /// # Safety
-/// So many are readable there, if it is not null.
+/// This many bytes are readable there, if the pointer is not null.
 pub(crate) unsafe fn read<'a>(data: *const u8, size: usize, most: u64) -> Result<&'a [u8], fastgcm_status> {
     match (data.is_null(), size) {
         (_, 0) => Ok(&[]),
@@ -25,12 +25,13 @@ pub(crate) unsafe fn read<'a>(data: *const u8, size: usize, most: u64) -> Result
     }
 }
 
-/// Whether a size is beyond a limit, or beyond what any memory has. Each size of a caller comes through here before anything is added to it.
+/// Returns whether a size is beyond a limit, or beyond what any memory has. Each size of a caller is checked here before anything is added
+/// to it.
 fn is_beyond(size: usize, most: u64) -> bool {
     size > isize::MAX as usize || size as u64 > most
 }
 
-/// Where a caller wants something written: not yet a slice, because it may overlap what is read.
+/// Where a caller wants output. It is not a slice yet, because it may overlap what is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Output(pub(crate) *mut u8, pub(crate) usize);
 
@@ -44,7 +45,7 @@ impl Output {
         }
     }
 
-    /// An error if it overlaps these bytes.
+    /// Returns an error if the output overlaps these bytes.
     #[inline(always)]
     pub(crate) fn apart(self, bytes: &[u8]) -> Result<Self, fastgcm_status> {
         let (mine, other) = (Stretch::new(self.0, self.1), Stretch::new(bytes.as_ptr(), bytes.len()));
@@ -52,7 +53,7 @@ impl Output {
         if overlaps { Err(FASTGCM_OVERLAP) } else { Ok(self) }
     }
 
-    /// What is written instead of `from`, if they are the same, or do not overlap.
+    /// Returns where the output for `from` goes, if the two are the same bytes or do not overlap.
     pub(crate) fn place(self, from: &[u8]) -> Result<Place<'_>, fastgcm_status> {
         if ptr::eq(self.0, from.as_ptr()) || from.is_empty() {
             return Ok(Place::Same);
@@ -61,7 +62,7 @@ impl Output {
     }
 
     /// # Safety
-    /// So many bytes are writable there, and no slice of them is used any more.
+    /// This many bytes are writable there, and no slice of them is used any more.
     pub(crate) unsafe fn slice<'a>(self) -> &'a mut [u8] {
         // SAFETY: the caller's promise.
         unsafe { slice::from_raw_parts_mut(self.0, self.1) }
@@ -73,7 +74,7 @@ pub(crate) enum Place<'a> {
     Apart(&'a [u8]),
 }
 
-/// Bytes of memory, not more than `isize::MAX`: where they begin, and where they end.
+/// Bytes of memory, not more than `isize::MAX`: their beginning and their end.
 #[derive(Clone, Copy)]
 pub(crate) struct Stretch(usize, usize);
 
@@ -83,10 +84,10 @@ impl Stretch {
         Self(at.addr(), at.addr().wrapping_add(size))
     }
 
-    /// Two of them do not overlap. (It says `false` of some more: of empty ones within another.)
+    /// Returns whether the two surely do not overlap. (It returns `false` also for some that do not: empty ones within another.)
     ///
-    /// That is one comparison, or two. Without the fences LLVM makes both and joins them, five instructions, and each instruction of a call takes 0.06 ns:
-    /// the time of short messages goes by how many instructions the processor has in flight (Zen 5).
+    /// This takes one comparison, or two. Without the fences LLVM makes both and joins them in five instructions, and each instruction of a
+    /// call takes 0.06 ns: the time of short messages depends on how many instructions the processor has in flight (Zen 5).
     #[inline(always)]
     pub(crate) fn surely_apart(self, other: Self) -> bool {
         compiler_fence(SeqCst);
@@ -98,7 +99,7 @@ impl Stretch {
     }
 }
 
-/// Memory for a `T`.
+/// Returns memory for a `T`.
 pub(crate) fn place<'a, T>(memory: *mut T, size: usize) -> Result<&'a mut MaybeUninit<T>, fastgcm_status> {
     if memory.is_null() {
         return Err(FASTGCM_NULL);
@@ -106,11 +107,11 @@ pub(crate) fn place<'a, T>(memory: *mut T, size: usize) -> Result<&'a mut MaybeU
     if size < size_of::<T>() || !memory.is_aligned() {
         return Err(FASTGCM_PLACE);
     }
-    // SAFETY: the caller's memory, as large and aligned as it has to be.
+    // SAFETY: it is the caller's memory, and as large and aligned as required.
     Ok(unsafe { &mut *memory.cast() })
 }
 
-/// Memory on the heap for a `T`, which `init` makes there, or does not.
+/// Allocates memory on the heap for a `T`, which `init` makes there unless it fails.
 /// # Safety
 /// `made` is null or writable, and `init` makes a `T` if it returns `FASTGCM_OK`.
 pub(crate) unsafe fn on_heap<T>(made: *mut *mut T, init: impl FnOnce(*mut T, usize) -> c_int) -> c_int {
@@ -118,7 +119,7 @@ pub(crate) unsafe fn on_heap<T>(made: *mut *mut T, init: impl FnOnce(*mut T, usi
         return FASTGCM_NULL as c_int;
     }
     let layout = std::alloc::Layout::new::<T>();
-    // SAFETY: a `T` has a size; the rest is the caller's promise.
+    // SAFETY: a `T` has a size; the caller promises the rest.
     unsafe {
         *made = ptr::null_mut();
         let place = std::alloc::alloc(layout).cast::<T>();
@@ -135,9 +136,9 @@ pub(crate) unsafe fn on_heap<T>(made: *mut *mut T, init: impl FnOnce(*mut T, usi
     }
 }
 
-/// Ends what lies in the caller's memory, if anything does: it wipes itself.
+/// Ends a value in the caller's memory, if there is one: the value wipes itself.
 /// # Safety
-/// It lies there, and nobody uses it any more; or the pointer is null.
+/// The value lies there, and nobody uses it any more; or the pointer is null.
 pub(crate) unsafe fn wipe<T>(ended: *mut T) {
     if !ended.is_null() {
         status(|| {
@@ -148,9 +149,9 @@ pub(crate) unsafe fn wipe<T>(ended: *mut T) {
     }
 }
 
-/// Ends what [`on_heap`] has made, if it has made anything, and frees its memory.
+/// Ends the value that [`on_heap`] has made, if it has made one, and frees its memory.
 /// # Safety
-/// Nobody uses it any more; or the pointer is null.
+/// Nobody uses the value any more; or the pointer is null.
 pub(crate) unsafe fn free<T>(ended: *mut T) {
     if !ended.is_null() {
         status(|| {

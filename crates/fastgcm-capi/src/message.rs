@@ -18,16 +18,17 @@ use std::{
     sync::atomic::{Ordering::SeqCst, compiler_fence},
 };
 
-/// The most bytes of text, or of AAD, that a usual call has: one whose nonce has 12 bytes and whose tag has 16, with all of its buffers somewhere and
-/// apart. To see that a call is usual takes a third of the time that all rules take, of which each has an error of its own; `..._otherwise` has them.
+/// The most bytes of text, or of AAD, of a usual call: a call whose nonce has 12 bytes and whose tag has 16, with all its buffers non-NULL
+/// and apart. Seeing that a call is usual takes a third of the time of checking all rules, each of which has an error of its own; the
+/// functions `..._otherwise` check them.
 const MUCH: usize = i32::MAX as usize;
 
-/// A call whose nonce has 12 bytes, and its tag 16.
+/// A call whose nonce has 12 bytes and whose tag has 16.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) key: *const fastgcm_key,
     pub(crate) nonce: *const u8,
-    /// Not null if there is none.
+    /// It is not null even if there is no AAD.
     pub(crate) aad: *const u8,
     pub(crate) aad_size: usize,
     pub(crate) from: *const u8,
@@ -36,15 +37,15 @@ pub(crate) struct Call {
     pub(crate) tag: *const u8,
 }
 
-/// From where such a call is made. Each place wants a function of its own: of what is called twice, what `catch_unwind` calls is not inlined, and all goes
-/// through memory (4 ns).
+/// The place from which such a call is made. Each place needs a function of its own: in a function with two callers, LLVM does not inline
+/// what `catch_unwind` calls, and everything goes through memory (4 ns).
 pub(crate) const SHORT: u8 = 0;
 pub(crate) const LONG: u8 = 1;
 pub(crate) const GATHERED: u8 = 2;
 
 impl Call {
-    /// Whether it is usual, whatever its sizes are: its buffers are somewhere, and what is written does not overlap what is read, but `to` may be `from`
-    /// itself.
+    /// Returns whether the call is usual, whatever its sizes are: its buffers are not NULL, and what is written does not overlap what is
+    /// read, but `to` may be `from` itself.
     #[inline(always)]
     fn is_usual(self, writes_tag: bool) -> bool {
         !self.key.is_null()
@@ -59,13 +60,13 @@ impl Call {
             && (self.to.cast_const() == self.from || self.writes_apart(Stretch::new(self.from, self.size), writes_tag))
     }
 
-    /// What it writes does not overlap those bytes.
+    /// Returns whether what the call writes does not overlap these bytes.
     #[inline(always)]
     fn writes_apart(self, read: Stretch, writes_tag: bool) -> bool {
         Stretch::new(self.to, self.size).surely_apart(read) && (!writes_tag || Stretch::new(self.tag, 16).surely_apart(read))
     }
 
-    /// Whether its message is a short one.
+    /// Returns whether the message of the call is short.
     ///
     /// # Safety
     /// The call is usual.
@@ -75,7 +76,7 @@ impl Call {
         is_short(unsafe { &(*self.key).0 }, self.aad_size, self.size)
     }
 
-    /// Whether its sizes are not usual. (Sums of such sizes may have wrapped, but then this is what is found.)
+    /// Returns whether the sizes of the call are not usual. (Sums of such sizes may have wrapped, but then this finds them.)
     #[inline(always)]
     fn is_much(self) -> bool {
         self.aad_size > MUCH || self.size > MUCH
@@ -93,20 +94,20 @@ impl Call {
                 let (aad, to) = (slice::from_raw_parts(self.aad, self.aad_size), slice::from_raw_parts_mut(self.to, self.size));
                 (&(*self.key).0, &*self.nonce.cast::<[u8; 12]>(), aad, to)
             };
-            // As a number: a `Result` of sixteen bytes is stored in pieces, and whoever loads it as a whole waits for them.
+            // A number: a `Result` of sixteen bytes is stored in pieces, and a load of the whole waits for them.
             let made = if self.to.cast_const() == self.from {
                 u128::from_ne_bytes(key.seal(nonce, aad, to)?.0)
             } else {
-                // SAFETY: likewise.
+                // SAFETY: the caller's promise.
                 u128::from_ne_bytes(key.seal_detached_to(nonce, aad, unsafe { slice::from_raw_parts(self.from, self.size) }, to)?.0)
             };
-            // SAFETY: likewise.
+            // SAFETY: the caller's promise.
             unsafe { self.tag.cast_mut().cast::<[u8; 16]>().write(made.to_ne_bytes()) };
             Ok(())
         })
     }
 
-    /// Decrypts, likewise.
+    /// Decrypts.
     ///
     /// # Safety
     /// The call is usual and not much, and reads its tag.
@@ -121,7 +122,7 @@ impl Call {
             if self.to.cast_const() == self.from {
                 return Ok(key.open(nonce, aad, to, &tag)?);
             }
-            // SAFETY: likewise.
+            // SAFETY: the caller's promise.
             Ok(key.open_detached_to(nonce, aad, unsafe { slice::from_raw_parts(self.from, self.size) }, to, &tag)?)
         })
     }
@@ -129,11 +130,12 @@ impl Call {
 
 /// Encrypts a message (SP 800-38D, section 7.1).
 ///
-/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text` has
-/// `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
-/// The outputs overlap neither `aad` nor `nonce`, nor each other.
+/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text`
+/// has `text_size` bytes, and the function writes as many to `ciphertext`, which is `text` itself or does not overlap it. It writes 16
+/// bytes to `tag`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
 ///
-/// Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+/// If the function returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is
+/// written.
 ///
 /// # Safety
 /// As said.
@@ -163,7 +165,7 @@ pub unsafe extern "C" fn fastgcm_seal(
     }
 }
 
-/// Seals a message that is not short, by a usual call: it wants a frame, and more registers.
+/// Seals a message that is not short, by a usual call. It needs a frame and more registers.
 ///
 /// # Safety
 /// As said.
@@ -190,9 +192,9 @@ unsafe extern "C" fn seal_long(
     }
 }
 
-/// Seals by any call that is not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there. And with the arguments that
-/// came: as a `Call`, which lies in memory, usual calls took 0.1 to 0.3 ns longer, and gathered ones 1 to 5.)
-///
+/// Seals by any call that is not usual. (The function is cold: otherwise the optimiser takes the usual calls for rare, and inlines nothing
+/// there. It takes the original arguments: as a `Call`, which lies in memory, usual calls took 0.1 to 0.3 ns longer, and gathered ones 1 to
+/// 5.)
 /// # Safety
 /// As said.
 #[cold]
@@ -215,11 +217,11 @@ unsafe extern "C" fn seal_otherwise(
         let output = Output::new(ciphertext, text_size)?.apart(aad)?.apart(nonce)?;
         let tag = Output::new(tag, 16)?.apart(aad)?.apart(nonce)?.apart(text)?;
         let place = output.place(text)?;
-        // SAFETY: of the text nothing is read through another slice if it is the same.
+        // SAFETY: if the two slices are one, the text is not read through the other one.
         let output = unsafe { output.slice() };
         let tag = tag.apart(output)?;
         let nonce = Nonce::any(nonce)?;
-        // As a number: a `Result` of sixteen bytes is stored in pieces, and loading it as a whole waits for them (7 ns).
+        // A number: a `Result` of sixteen bytes is stored in pieces, and loading it as a whole waits for them (7 ns).
         let made = match place {
             Place::Same => u128::from_ne_bytes(key.seal(nonce, aad, output)?.0),
             Place::Apart(text) => u128::from_ne_bytes(key.seal_detached_to(nonce, aad, text, output)?.0),
@@ -232,16 +234,16 @@ unsafe extern "C" fn seal_otherwise(
 
 /// Decrypts a message, and verifies it (SP 800-38D, section 7.2).
 ///
-/// `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
-/// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; a caller with tags of several lengths must not let the sender choose.
-/// `text` overlaps neither `aad` nor `nonce`.
+/// `ciphertext` has `ciphertext_size` bytes, and the function writes as many to `text`, which is `ciphertext` itself or does not overlap
+/// it. `tag` has `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag. A caller with tags of several lengths must not let the
+/// sender choose the length. `text` must overlap neither `aad` nor `nonce`.
 ///
-/// **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory: the library loads `ciphertext`
-/// twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Copy shared memory first. This holds
-/// for each function that opens.
+/// **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory. The library
+/// loads `ciphertext` twice, to hash it and to decrypt it, so ciphertext that changes in between may be accepted as text that nobody
+/// sealed. Copy shared memory first. This rule holds for every function that opens.
 ///
-/// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
-/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+/// Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
+/// `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -266,7 +268,7 @@ pub unsafe extern "C" fn fastgcm_open(
             if call.is_short() {
                 return call.open::<SHORT>();
             }
-            // What has been loaded stays in no register: each that a function saves is two instructions.
+            // Loaded values do not stay in registers: each register that a function saves costs two instructions.
             compiler_fence(SeqCst);
             if !call.is_much() {
                 return call.open::<LONG>();
@@ -298,12 +300,12 @@ unsafe extern "C" fn open_otherwise(
         // SAFETY: the caller's promise.
         let (key, nonce, aad, from) =
             unsafe { (key_of(key)?, read(nonce, nonce_size, NONCE)?, read(aad, aad_size, AAD)?, read(ciphertext, ciphertext_size, TEXT)?) };
-        // SAFETY: likewise. It is copied, so that it may lie anywhere.
+        // SAFETY: the caller's promise. The tag is copied, so it may lie anywhere.
         let tag = unsafe { Expected::read(tag, tag_size)? };
         let output = Output::new(text, ciphertext_size)?.apart(aad)?.apart(nonce)?;
         let place = output.place(from)?;
         let nonce = Nonce::any(nonce)?;
-        // SAFETY: of the text nothing is read through another slice if it is the same.
+        // SAFETY: if the two slices are one, the text is not read through the other one.
         let output = unsafe { output.slice() };
         tag.open(key, nonce, aad, place, output)
     })
@@ -314,7 +316,7 @@ pub(crate) struct Expected(pub(crate) [u8; 16], pub(crate) usize);
 
 impl Expected {
     /// # Safety
-    /// So many bytes are readable there.
+    /// This many bytes are readable there.
     pub(crate) unsafe fn read(tag: *const u8, size: usize) -> Result<Self, fastgcm_status> {
         if !matches!(size, 4 | 8 | 12..=16) {
             return Err(FASTGCM_INVALID_LENGTH);

@@ -15,22 +15,23 @@ use fastgcm::{
 };
 use std::ffi::c_int;
 
-/// Bytes of memory that a message in pieces needs.
+/// Returns how many bytes of memory a message in pieces needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_pieces_size() -> usize {
     size_of::<fastgcm_pieces>()
 }
 
-/// The alignment of a message in pieces: its address must be a multiple of this number.
+/// Returns the alignment of a message in pieces: its address must be a multiple of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_pieces_align() -> usize {
     align_of::<fastgcm_pieces>()
 }
 
-/// Begins a message in pieces in the caller's memory, which has `place_size` bytes; `fastgcm_pieces_wipe` ends it. After it come AAD, then text,
-/// then `fastgcm_pieces_finish` or `fastgcm_pieces_verify`, all with the same key. Whole messages are faster.
+/// Begins a message in pieces in the caller's memory, which has `place_size` bytes. `fastgcm_pieces_wipe` ends the message. After this call
+/// come AAD, then text, then `fastgcm_pieces_finish` or `fastgcm_pieces_verify`, all with one key. Functions for whole messages are faster.
 ///
-/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then nothing is written.
+/// If the function returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG` or `FASTGCM_NULL`, nothing is
+/// written.
 ///
 /// # Safety
 /// As said.
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn fastgcm_pieces_init(
     })
 }
 
-/// Begins a message on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+/// Begins a message on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends the message.
 ///
 /// # Safety
 /// As said.
@@ -66,15 +67,16 @@ pub unsafe extern "C" fn fastgcm_pieces_new(
     unsafe { on_heap(pieces_made, |place, size| fastgcm_pieces_init(place, size, key, nonce, nonce_size)) }
 }
 
-/// What a call for a message in pieces works on.
+/// Returns the message and the key of a call for a message in pieces.
 /// # Safety
-/// Each is null, or one that was made.
+/// Each pointer is null, or points to a value that was made.
 unsafe fn both<'a>(pieces: *mut fastgcm_pieces, key: *const fastgcm_key) -> Result<(&'a mut Pieces, &'a Key), fastgcm_status> {
     // SAFETY: the caller's promise.
     unsafe { Ok((&mut pieces.as_mut().ok_or(FASTGCM_NULL)?.0, key_of(key)?)) }
 }
 
-/// Takes the next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+/// Takes the next `aad_size` bytes of AAD. If the function returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG` or `FASTGCM_NULL`, it has not
+/// taken them.
 ///
 /// # Safety
 /// As said.
@@ -92,8 +94,8 @@ pub unsafe extern "C" fn fastgcm_pieces_aad(
     })
 }
 
-/// Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. Returns `FASTGCM_OUT_OF_ORDER`,
-/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then they are not taken, and nothing is written.
+/// Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. If the function returns
+/// `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, it has not taken them, and nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -116,8 +118,8 @@ pub unsafe extern "C" fn fastgcm_pieces_seal(
     })
 }
 
-/// Decrypts the next bytes of text. **They are not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then they must have no effect, and
-/// if it returns anything else, the caller wipes them.
+/// Decrypts the next bytes of text. **They are not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then they
+/// must have no effect, and if it returns anything else, the caller must wipe them.
 ///
 /// # Safety
 /// As said.
@@ -140,7 +142,8 @@ pub unsafe extern "C" fn fastgcm_pieces_open(
     })
 }
 
-/// Ends a message that was sealed, and writes 16 bytes to `tag`. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL`: then nothing is written.
+/// Ends a message that was sealed, and writes 16 bytes to `tag`. If the function returns `FASTGCM_OUT_OF_ORDER` or `FASTGCM_NULL`, nothing
+/// is written.
 ///
 /// # Safety
 /// As said.
@@ -155,8 +158,9 @@ pub unsafe extern "C" fn fastgcm_pieces_finish(pieces: *mut fastgcm_pieces, key:
     })
 }
 
-/// Ends a message that was opened, and compares its tag in constant time: `tag_size` as for `fastgcm_open`. Returns `FASTGCM_UNAUTHENTIC` if anything
-/// is not as it was sealed. With `FASTGCM_INVALID_LENGTH`, `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL` the message has not ended.
+/// Ends a message that was opened, and compares its tag in constant time; `tag_size` is as for `fastgcm_open`. Returns
+/// `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed. If it returns `FASTGCM_INVALID_LENGTH`, `FASTGCM_OUT_OF_ORDER` or
+/// `FASTGCM_NULL`, the message has not ended.
 ///
 /// # Safety
 /// As said.
@@ -174,7 +178,7 @@ pub unsafe extern "C" fn fastgcm_pieces_verify(
     })
 }
 
-/// Wipes a message in pieces, ended or not, and ends it. NULL is allowed.
+/// Wipes a message in pieces, whether or not it has ended, and ends it. NULL is allowed.
 ///
 /// # Safety
 /// As said.

@@ -1,4 +1,4 @@
-//! Root keys: AES-256-GCM with a key of its own for each message.
+//! Root keys: AES-256-GCM with a separate key for each message.
 
 use crate::{
     fastgcm_root_key,
@@ -19,13 +19,13 @@ use std::{
     ptr,
 };
 
-/// Bytes of a root key.
+/// The length of a root key in bytes.
 pub const FASTGCM_ROOT_KEY_BYTES: usize = 32;
-/// Bytes of a nonce of XAES-256-GCM and of KC-XAES-256-GCM.
+/// The length in bytes of a nonce of XAES-256-GCM and of KC-XAES-256-GCM.
 pub const FASTGCM_XAES_256_GCM_NONCE: usize = 24;
-/// Bytes of a tag of XAES-256-GCM.
+/// The length in bytes of a tag of XAES-256-GCM.
 pub const FASTGCM_XAES_256_GCM_TAG: usize = 16;
-/// Bytes of a tag of KC-XAES-256-GCM: 16 of the tag, then 32 of the commitment.
+/// The length in bytes of a tag of KC-XAES-256-GCM: 16 bytes of tag, then 32 bytes of commitment.
 pub const FASTGCM_KC_XAES_256_GCM_TAG: usize = 48;
 
 /// The root key of a scheme.
@@ -34,7 +34,8 @@ pub(crate) struct Root {
     key: Keys,
 }
 
-/// That of the scheme which `Root` names: a variant of an `enum` is not made where it stays, and what moves leaves round keys on the stack.
+/// The key of the scheme that `Root` names. It is a union, because a variant of an `enum` is not made in its final place, and a move leaves
+/// round keys on the stack.
 union Keys {
     xaes: ManuallyDrop<Xaes256Gcm>,
     kc_xaes: ManuallyDrop<KcXaes256Gcm>,
@@ -50,7 +51,7 @@ impl Root {
         const XAES: c_int = FASTGCM_XAES_256_GCM as c_int;
         const KC_XAES: c_int = FASTGCM_KC_XAES_256_GCM as c_int;
         let root = place.as_mut_ptr();
-        // SAFETY: both fields lie there, nobody else borrows them, and a `ManuallyDrop` is what is in it.
+        // SAFETY: both fields lie there, nobody else borrows them, and a `ManuallyDrop` is what it contains.
         unsafe {
             let keys = &raw mut (*root).key;
             let scheme = match scheme {
@@ -72,7 +73,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // SAFETY: `init` has made that one.
+        // SAFETY: `init` has made this field.
         unsafe {
             match self.scheme {
                 FASTGCM_XAES_256_GCM => ManuallyDrop::drop(&mut self.key.xaes),
@@ -83,31 +84,31 @@ impl Drop for Root {
 }
 
 impl fmt::Debug for Root {
-    /// The scheme; nothing of the key.
+    /// Writes the scheme, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.scheme.fmt(f)
     }
 }
 
-/// Bytes of memory that a root key needs, of any scheme.
+/// Returns how many bytes of memory a root key needs, whatever its scheme.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_root_key_size() -> usize {
     size_of::<fastgcm_root_key>()
 }
 
-/// The alignment of a root key: its address must be a multiple of this number.
+/// Returns the alignment of a root key: its address must be a multiple of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_root_key_align() -> usize {
     align_of::<fastgcm_root_key>()
 }
 
-/// Makes a root key in the caller's memory, which has `place_size` bytes; `fastgcm_root_key_wipe` ends it.
+/// Makes a root key in the caller's memory, which has `place_size` bytes. `fastgcm_root_key_wipe` ends the key.
 ///
-/// `scheme` is a `fastgcm_scheme`. **A key is for one scheme**: the same 32 bytes must not be a root key of two. `key` has `key_size` bytes: 32. They are
-/// only read. `backend` is NULL for the machine's best back end, or a name (`fastgcm_backend`).
+/// `scheme` is a `fastgcm_scheme`. **A key is for one scheme**: 32 bytes must not be the root key of two schemes. `key` has `key_size`
+/// bytes: 32. They are only read. `backend` is NULL for the machine's best back end, or the name of a back end (`fastgcm_backend`).
 ///
-/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE` (the scheme or the back end), `FASTGCM_NULL`: then nothing is written, and there
-/// is no key.
+/// If the function returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE` (the scheme or the back end) or `FASTGCM_NULL`,
+/// nothing is written, and there is no key.
 ///
 /// # Safety
 /// As said.
@@ -136,7 +137,8 @@ pub unsafe extern "C" fn fastgcm_root_key_init(
 
 const _: () = assert!(size_of::<fastgcm_root_key>() == size_of::<Root>() && align_of::<fastgcm_root_key>() == align_of::<Root>());
 
-/// Wipes a root key that `fastgcm_root_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
+/// Wipes a root key that `fastgcm_root_key_init` has made. The key has then ended, and its memory may be used for something else. NULL is
+/// allowed.
 ///
 /// # Safety
 /// As said.
@@ -146,8 +148,8 @@ pub unsafe extern "C" fn fastgcm_root_key_wipe(key: *mut fastgcm_root_key) {
     unsafe { wipe(key) }
 }
 
-/// Makes a root key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_root_key_free` ends it. All else is as for
-/// `fastgcm_root_key_init`.
+/// Makes a root key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_root_key_free` ends the key. Everything else
+/// is as for `fastgcm_root_key_init`.
 ///
 /// # Safety
 /// As said.
@@ -175,12 +177,13 @@ pub unsafe extern "C" fn fastgcm_root_key_free(key: *mut fastgcm_root_key) {
 
 /// Encrypts a message.
 ///
-/// `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. **A nonce must be unique for every message under one key**; 24 random bytes are, for
-/// 2^80 messages. `text` has `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it. `tag_size` bytes are
-/// written to `tag`, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its key. `tag` may be `ciphertext + text_size`.
-/// The outputs overlap neither `aad` nor `nonce`, nor each other.
+/// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. **A nonce must be unique for every message under one key**; 24
+/// random bytes are unique for 2^80 messages. `text` has `text_size` bytes, and the function writes as many to `ciphertext`, which is
+/// `text` itself or does not overlap it. It writes `tag_size` bytes to `tag`, the length of the scheme's tags: 16, or 48 if the scheme
+/// commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
 ///
-/// Returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+/// If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`,
+/// nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -208,14 +211,15 @@ pub unsafe extern "C" fn fastgcm_root_seal(
     })
 }
 
-/// Decrypts a message, and verifies it: tag and commitment at once, in constant time.
+/// Decrypts a message, and verifies it: tag and commitment together, in constant time.
 ///
-/// `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which
-/// is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its
-/// key. `text` overlaps neither `aad` nor `nonce`. For what may not be written to during the call see `fastgcm_open`.
+/// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. `ciphertext` has `ciphertext_size` bytes, and the function writes
+/// as many to `text`, which is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, the length of the scheme's tags: 16,
+/// or 48 if the scheme commits to its key. `text` must overlap neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to
+/// during the call.
 ///
-/// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
-/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+/// Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
+/// `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -243,7 +247,7 @@ pub unsafe extern "C" fn fastgcm_root_open(
     })
 }
 
-/// A call, but for its tag.
+/// A call without its tag.
 struct Call {
     nonce: *const u8,
     nonce_size: usize,
@@ -254,13 +258,13 @@ struct Call {
     size: usize,
 }
 
-/// What is read, and what is written.
+/// The buffers that are read, and the buffer that is written.
 struct Buffers<'a, S: Scheme> {
     nonce: S::Nonce,
     aad: &'a [u8],
     from: &'a [u8],
     output: Output,
-    /// Where the nonce is, which nothing that is written overlaps.
+    /// Where the nonce is. Nothing that is written overlaps it.
     nonce_there: &'a [u8],
 }
 
@@ -280,7 +284,7 @@ impl Call {
     }
 
     /// # Safety
-    /// As for `buffers`; and so many bytes are writable at `tag`.
+    /// The promise of `buffers` holds, and this many bytes are writable at `tag`.
     unsafe fn seal<S: Scheme>(self, key: &RootKey<S>, tag: *mut u8, tag_size: usize) -> Result<(), fastgcm_status> {
         if tag_size != size_of::<S::Tag>() {
             return Err(FASTGCM_INVALID_LENGTH);
@@ -289,7 +293,7 @@ impl Call {
         let Buffers { nonce, aad, from, output, nonce_there } = unsafe { self.buffers::<S>()? };
         let tag = Output::new(tag, tag_size)?.apart(aad)?.apart(nonce_there)?.apart(from)?;
         let place = output.place(from)?;
-        // SAFETY: of the text nothing is read through another slice if it is the same.
+        // SAFETY: if the two slices are one, the text is not read through the other one.
         let output = unsafe { output.slice() };
         let tag = tag.apart(output)?;
         let made = match place {
@@ -302,17 +306,17 @@ impl Call {
     }
 
     /// # Safety
-    /// As for `buffers`; and so many bytes are readable at `tag`.
+    /// The promise of `buffers` holds, and this many bytes are readable at `tag`.
     unsafe fn open<S: Scheme>(self, key: &RootKey<S>, tag: *const u8, tag_size: usize) -> Result<(), fastgcm_status> {
         if tag_size != size_of::<S::Tag>() {
             return Err(FASTGCM_INVALID_LENGTH);
         }
-        // SAFETY: the caller's promise. It is copied, so that it may lie anywhere.
+        // SAFETY: the caller's promise. The tag is copied, so it may lie anywhere.
         let tag = unsafe { read(tag, tag_size, 48)? }.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
-        // SAFETY: likewise.
+        // SAFETY: the caller's promise.
         let Buffers { nonce, aad, from, output, .. } = unsafe { self.buffers::<S>()? };
         let place = output.place(from)?;
-        // SAFETY: of the text nothing is read through another slice if it is the same.
+        // SAFETY: if the two slices are one, the text is not read through the other one.
         let output = unsafe { output.slice() };
         match place {
             Place::Same => key.open(&nonce, aad, output, &tag)?,

@@ -1,8 +1,8 @@
-//! `fastgcm selftest --acvp`: a vector set of NIST's ACVP (Automated Cryptographic Validation Protocol) for AES-GCM or AES-GMAC,
-//! on every back end. The prompt is what a server of ACVP sends; the answers are those that it expects.
+//! `fastgcm selftest --acvp`: a vector set of NIST's ACVP (Automated Cryptographic Validation Protocol) for AES-GCM or AES-GMAC, on every
+//! back end. The prompt is what an ACVP server sends; the answers are those that it expects.
 //!
-//! Both are JSON: an object with `testGroups`, alone or behind a header. A group says direction and length of tag, each of its
-//! tests has a number. Texts are hexadecimal; one that is left out is empty.
+//! Both are JSON: an object with `testGroups`, alone or behind a header. A group states direction and length of tag, and each of its tests
+//! has a number. Texts are hexadecimal; a missing text is empty.
 
 use crate::{
     failure::{Code, Failure},
@@ -13,7 +13,7 @@ use fastgcm_file::Backend;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fmt::Display, fs, path::Path};
 
-/// Puts the set to all back ends of this machine.
+/// Runs the set on all back ends of this machine.
 pub(crate) fn run(prompt: &Path, expected: &Path, quiet: bool) -> Result<(), Failure> {
     let tests = read(prompt, expected)?;
     let mut report = String::new();
@@ -44,15 +44,15 @@ struct Test {
     key: Vec<u8>,
     nonce: Vec<u8>,
     aad: Vec<u8>,
-    /// What is read: text or ciphertext.
+    /// The input: text or ciphertext.
     input: Vec<u8>,
-    /// What is to be written; `None` if the message is to be refused.
+    /// The expected output; `None` if the message must be refused.
     output: Option<Vec<u8>>,
     tag: Vec<u8>,
 }
 
 impl Test {
-    /// Whether the back end gives that answer.
+    /// Returns whether the back end gives this answer.
     fn is_right(&self, backend: Backend) -> Result<bool, fastgcm::Error> {
         let key = Key::with_backend(&self.key, backend)?;
         if !self.seals {
@@ -82,7 +82,7 @@ impl Test {
     }
 }
 
-/// The tests of a prompt, each with its answer.
+/// Reads the tests of a prompt, each with its answer.
 fn read(prompt: &Path, expected: &Path) -> Result<Vec<Test>, Failure> {
     let (questions, replies) = (set(prompt)?, set(expected)?);
     let bad = |path: &Path, why: String| Failure::new(Code::Io, format_args!("{}: {why}", path.display()));
@@ -116,7 +116,7 @@ fn test(id: u64, group: &Object, question: &Object, answer: &Object) -> Result<T
     if !matches!(bits, 32 | 64 | 96 | 104 | 112 | 120 | 128) {
         return Err(format!("SP 800-38D has no tag of {bits} bits"));
     }
-    // Who makes the IV gives it with the answer.
+    // A party that makes the IV gives it with the answer.
     let nonce = if question.contains_key("iv") { hex(question, "iv")? } else { hex(answer, "iv")? };
     let (key, aad) = (hex(question, "key")?, hex(question, "aad")?);
     let refused = answer.get("testPassed") == Some(&Value::Bool(false));
@@ -133,7 +133,7 @@ fn test(id: u64, group: &Object, question: &Object, answer: &Object) -> Result<T
 
 type Object = Map<String, Value>;
 
-/// The object with `testGroups`.
+/// Returns the object with `testGroups`.
 fn set(path: &Path) -> Result<Value, Failure> {
     let name = path.display();
     let text = fs::read(path).map_err(|error| Failure::io(name, error))?;
@@ -147,7 +147,7 @@ fn set(path: &Path) -> Result<Value, Failure> {
     }
 }
 
-/// Each test, with its group.
+/// Returns each test, with its group.
 fn tests(set: &Value) -> impl Iterator<Item = (&Object, &Object)> {
     let groups = set["testGroups"].as_array().into_iter().flatten().filter_map(Value::as_object);
     groups.flat_map(|group| {
@@ -160,7 +160,7 @@ fn number(object: &Object, name: &str) -> Result<u64, String> {
     object.get(name).and_then(Value::as_u64).ok_or_else(|| format!("a number is missing: {name}"))
 }
 
-/// Bytes; none if there is no such field.
+/// Returns the bytes of a field; none if there is no such field.
 fn hex(object: &Object, name: &str) -> Result<Vec<u8>, String> {
     let text = match object.get(name) {
         None => "",

@@ -4,13 +4,13 @@ use crate::{cli, failure::Failure, print};
 use fastgcm_file::Backend;
 use std::{collections::BTreeMap, env::consts, fmt::Write};
 
-/// Shows the back ends for this kind of processor, what each needs of it, and which of them is used.
+/// Shows the back ends for this kind of processor, what each needs from it, and which of them is used.
 pub(crate) fn run(args: &cli::Cpu) -> Result<(), Failure> {
     let used = args.machine.backend()?;
     print(if args.json { json(used) } else { text(used) })
 }
 
-/// The back ends for this kind of processor, which are compiled in, or the others.
+/// Returns the back ends for this kind of processor, which are compiled in, or the others.
 fn back_ends(compiled: bool) -> impl Iterator<Item = Backend> {
     Backend::ALL.iter().copied().filter(move |backend| backend.is_compiled() == compiled)
 }
@@ -32,7 +32,7 @@ fn text(used: Backend) -> String {
     text + &format!("for other processors: {others}\n")
 }
 
-/// All names are plain ASCII without quotes, so nothing has to be escaped.
+/// All names are plain ASCII without quotes, so nothing must be escaped.
 fn json(used: Backend) -> String {
     // Each feature that any back end for this kind of processor needs, and whether it is there.
     let features: BTreeMap<_, _> = back_ends(true).flat_map(Backend::features).collect();

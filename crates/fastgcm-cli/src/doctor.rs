@@ -1,4 +1,4 @@
-//! `fastgcm doctor`: whether programs use the OpenSSL provider by a configuration, as OpenSSL's own program tells.
+//! `fastgcm doctor`: whether programs use the OpenSSL provider with a configuration, according to OpenSSL's own program.
 
 mod configuration;
 mod process;
@@ -22,14 +22,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Where a configuration is, once it is installed.
+/// Where an installed configuration is.
 const INSTALLED: &str = "/etc/ssl/fastgcm.cnf";
 
 /// What a user of Java does instead.
 const JAVA: &str = "It reaches no program in Java. That gets AES-GCM from the provider fastgcm-java: `java -jar fastgcm-java-0.1.0.jar` says whether it does, and how \
      (docs/java.md).";
 
-/// What no configuration reaches, a line each.
+/// What no configuration reaches, one line each.
 const UNREACHED: [&str; 4] = [
     JAVA,
     "It reaches no program in Go, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF, such as Node.js \
@@ -39,15 +39,16 @@ const UNREACHED: [&str; 4] = [
     "`fastgcm doctor --pid PID` says whether a process that runs has loaded the provider.",
 ];
 
-/// The mode of a new configuration, before the umask: it names code that programs load, so nobody else may change it, whatever the umask is.
+/// The mode of a new configuration, before the umask: it names code that programs load, so nobody else may change it, whatever the umask
+/// is.
 const OWNERS_TO_CHANGE: Mode = PRIVATE.union(Mode::RGRP).union(Mode::ROTH);
 
-/// A configuration, as OpenSSL's program gets it.
+/// A configuration in the form that OpenSSL's program gets.
 #[derive(Clone, Copy)]
 enum Given<'a> {
     None,
     File(&'a Path),
-    /// It has no name yet.
+    /// A configuration that has no name yet.
     New(&'a Output),
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     let machine = machine()?;
     let new = args.write.as_ref().map(|name| write(name, &file, args.module.as_deref(), machine.as_ref())).transpose()?;
     let given = new.as_ref().map_or(Given::File(&file), |(output, _)| Given::New(output));
-    // OpenSSL passes over a file that it cannot read.
+    // OpenSSL skips a file that it cannot read.
     let read = new.as_ref().map_or_else(|| Configuration::read(&file), |(_, text)| Ok(Configuration::of(text)))?;
     let problems = problems(&read, given)?;
 
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     if let Some((own, machine)) = &machine {
         report.extend(dropped(&read, &list, own, machine)?);
     }
-    // Only now, when all is well with it, it gets its name.
+    // The configuration gets its name only now, when all is well with it.
     if let Some((output, _)) = new {
         output.commit().map_err(|failure| taken(failure, &file))?;
     }
@@ -112,12 +113,12 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     tell(&report)
 }
 
-/// Prints lines. What others have named stands in them: files, processes, and what OpenSSL says.
+/// Prints lines. They contain names that others chose: files, processes, and what OpenSSL says.
 fn tell(lines: &[String]) -> Result<(), Failure> {
     print(lines.iter().map(|line| escaped(line) + "\n").collect::<String>())
 }
 
-/// What is wrong with a configuration; first what may be the cause of the rest.
+/// Returns what is wrong with a configuration; the possible cause of the rest comes first.
 fn problems(read: &Configuration, given: Given) -> Result<Vec<String>, Failure> {
     let list = openssl(given, &["list", "-providers", "-verbose"])?;
     let ciphers = openssl(given, &["list", "-cipher-algorithms"])?;
@@ -131,7 +132,7 @@ fn problems(read: &Configuration, given: Given) -> Result<Vec<String>, Failure> 
     let has = |wanted: &str| properties.iter().any(|property| property == wanted);
     let fips = ["fips=yes", "?fips=yes", "fips", "?fips"].into_iter().any(has) || provider(&list, "fips").is_some();
     check(!fips, "FIPS is in force, and this provider is not validated: do not use it here");
-    // What OpenSSL does with the rest of a file in which it misses a section is no cause of anything.
+    // What OpenSSL does with the rest of a file that lacks a section is not the cause of anything.
     if let Some(missing) = missing(read) {
         check(false, &missing);
         return Ok(problems);
@@ -168,7 +169,7 @@ fn problems(read: &Configuration, given: Given) -> Result<Vec<String>, Failure> 
     Ok(problems)
 }
 
-/// What must be there to get to the provider, and is not.
+/// Returns what is needed to get to the provider, but is missing.
 fn missing(read: &Configuration) -> Option<String> {
     let Some(init) = read.at(&["openssl_conf"]) else {
         return Some("it has no line `openssl_conf = SECTION` before its first section, so OpenSSL reads nothing of it".into());
@@ -190,14 +191,14 @@ fn missing(read: &Configuration) -> Option<String> {
     Some(format!("it has no section [{section}], which `{name}` in [{providers}] names: OpenSSL stops there"))
 }
 
-/// The properties that are asked for by default.
+/// Returns the properties that are requested by default.
 fn properties(read: &Configuration) -> Vec<String> {
     let plain = |property: &str| property.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
     let properties = read.at(&["openssl_conf", "alg_section", "default_properties"]).unwrap_or_default();
     properties.split(',').map(plain).filter(|property| !property.is_empty()).collect()
 }
 
-/// The configuration that programs read without OPENSSL_CONF, if there is one.
+/// Returns the configuration that programs read without OPENSSL_CONF, if there is one.
 fn machine() -> Result<Option<(PathBuf, Configuration)>, Failure> {
     let said = openssl(Given::None, &["version", "-d"])?;
     let folder = said.split('"').nth(1).unwrap_or_default();
@@ -205,7 +206,7 @@ fn machine() -> Result<Option<(PathBuf, Configuration)>, Failure> {
     if file.exists() { Ok(Some((file.clone(), Configuration::read(&file)?))) } else { Ok(None) }
 }
 
-/// What programs lose that read a configuration in place of the machine's own, in words.
+/// Says what programs lose that read a configuration in place of the machine's own.
 fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration) -> Result<Option<String>, Failure> {
     let shown = own.display();
     let mut lost = Vec::new();
@@ -232,25 +233,25 @@ fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration
     Ok(Some(format!("Such a program loses what {shown} says: {}. `fastgcm doctor --write FILE` keeps all of that", lost.join(", "))))
 }
 
-/// The part of a path that keeps other users from reading the file: itself, which lacks the right to read, or a folder, which lacks the
-/// right to search it.
+/// Returns the part of a path that keeps other users from reading the file: the file itself, if it lacks the right to read, or a folder, if
+/// it lacks the right to search.
 fn closed(path: &Path) -> Option<&Path> {
     let lacks = |part: &Path, right| fs::metadata(part).is_ok_and(|data| data.permissions().mode() & right == 0);
     path.ancestors().enumerate().find(|&(depth, part)| lacks(part, if depth == 0 { 0o4 } else { 0o1 })).map(|(_, part)| part)
 }
 
-/// The part of a path that lets every user change the file: itself, or a folder, in which anybody can put another file in its place. In a
-/// sticky folder nobody can.
+/// Returns the part of a path that lets every user change the file: the file itself, or a folder in which anybody can put another file in
+/// its place. In a sticky folder nobody can.
 fn open(path: &Path) -> Option<&Path> {
     let mode = |part: &Path| fs::metadata(part).map_or(0, |data| data.permissions().mode());
     path.ancestors().enumerate().find(|&(depth, part)| mode(part) & if depth == 0 { 0o2 } else { 0o1002 } == 0o2).map(|(_, part)| part)
 }
 
-/// Writes a new configuration, which has no name yet: all that the machine's own says, and the provider in the sections that it names.
-/// Its text, too. The user has called the file `name`.
+/// Writes a new configuration, which has no name yet: everything that the machine's own says, and the provider in the sections that it
+/// names. Also returns its text. The user has called the file `name`.
 fn write(name: &Path, file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<(Output, String), Failure> {
     let text = text(file, module, machine)?;
-    // By `-` somebody means standard output.
+    // `-` means standard output.
     let target = Target::plan(if is_dash(name) { name } else { file }, false, OWNERS_TO_CHANGE)?;
     target.refuse_existing().map_err(|failure| taken(failure, file))?;
     let mut output = target.create()?;
@@ -261,7 +262,7 @@ fn write(name: &Path, file: &Path, module: Option<&Path>, machine: Option<&(Path
     Ok((output, text))
 }
 
-/// A configuration that is there is not replaced: programs may use it.
+/// An existing configuration is not replaced: programs may use it.
 fn taken(failure: Failure, file: &Path) -> Failure {
     let command = file.to_str().and_then(quoted).map(|file| format!("check it with `fastgcm doctor {file}`, or "));
     let advice = format!("{}name another file", command.unwrap_or_default());
@@ -269,7 +270,7 @@ fn taken(failure: Failure, file: &Path) -> Failure {
     if is_taken { Failure::new(Code::Exists, format_args!("{} exists: {advice}", file.display())) } else { failure }
 }
 
-/// What a new configuration says.
+/// Returns the text of a new configuration.
 fn text(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<String, Failure> {
     let module = module.map(|module| module.canonicalize().map_err(|error| Failure::io(module.display(), error))).transpose()?;
     let module = plain_path(module.as_deref().unwrap_or("fastgcm.so".as_ref()))?.to_owned();
@@ -313,13 +314,13 @@ fn text(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configura
     Ok(text)
 }
 
-/// A path that a configuration can have as it is.
+/// Returns a path that a configuration can contain unchanged.
 fn plain_path(path: &Path) -> Result<&str, Failure> {
     let none = || Failure::usage(format_args!("{}: it is no UTF-8, as names in OpenSSL's configurations are", path.display()));
     plain(path.to_str().ok_or_else(none)?)
 }
 
-/// A text that a configuration can have as it is, on a line of which it is a part.
+/// Returns a text that a configuration can contain unchanged, as a part of a line.
 fn plain(text: &str) -> Result<&str, Failure> {
     let means_more = |letter: char| letter.is_control() || "$#\\\"'`".contains(letter);
     if text.contains(means_more) || text.trim() != text {
@@ -328,7 +329,7 @@ fn plain(text: &str) -> Result<&str, Failure> {
     Ok(text)
 }
 
-/// What OpenSSL's program says with that configuration, or with none.
+/// Returns what OpenSSL's program says with this configuration, or with none.
 fn openssl(given: Given, arguments: &[&str]) -> Result<String, Failure> {
     let (name, input) = match given {
         Given::None => (Path::new("/dev/null"), Stdio::null()),
@@ -343,19 +344,19 @@ fn openssl(given: Given, arguments: &[&str]) -> Result<String, Failure> {
         return Ok(String::from_utf8_lossy(&output.stdout).into());
     }
     let errors = String::from_utf8_lossy(&output.stderr);
-    // The most telling line is that of the module; else it is the first.
+    // The most telling line is that of the module; otherwise it is the first.
     let why = errors.lines().find(|line| line.contains("filename(")).or_else(|| errors.lines().next());
     Err(failure(why.unwrap_or("it failed")))
 }
 
-/// What `openssl list -providers` says of a provider that is active.
+/// Returns what `openssl list -providers` says about an active provider.
 fn provider<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     let (_, lines) = list.split_once(&format!("\n  {name}\n"))?;
     let end = lines.match_indices("\n  ").find(|(at, _)| !lines[at + 3..].starts_with(' '));
     Some(&lines[..end.map_or(lines.len(), |(at, _)| at)]).filter(|lines| lines.contains("status: active"))
 }
 
-/// Why the provider is not active, though its section is there.
+/// Says why the provider is not active, though its section is there.
 fn why_not(read: &Configuration) -> String {
     let module = read.at(&["openssl_conf", "providers", "fastgcm", "module"]).unwrap_or("fastgcm"); // what OpenSSL takes for it
     let mut arguments = vec!["list", "-providers"];
@@ -369,7 +370,7 @@ fn why_not(read: &Configuration) -> String {
     }
 }
 
-/// GB/s of AES-256-GCM, in calls of 16 KiB.
+/// Measures GB/s of AES-256-GCM, in calls of 16 KiB.
 fn speed(given: Given) -> Result<f64, Failure> {
     let said = openssl(given, &["speed", "-seconds", "1", "-bytes", "16384", "-evp", "aes-256-gcm"])?;
     let thousands = said.split_whitespace().last().and_then(|last| last.strip_suffix('k')?.parse::<f64>().ok());

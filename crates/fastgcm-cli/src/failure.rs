@@ -1,4 +1,4 @@
-//! How a run ends when it does not do what it was asked: an exit code, and a message.
+//! How a run ends when it does not do what it was asked: with an exit code and a message.
 
 use std::{fmt::Display, io, ops::RangeInclusive, process::ExitCode};
 
@@ -6,11 +6,11 @@ use std::{fmt::Display, io, ops::RangeInclusive, process::ExitCode};
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,
-    /// `None` where the exit code says it all.
+    /// `None` where the exit code says everything.
     message: Option<String>,
-    /// What the user should know besides, a line each.
+    /// What the user should also know, one line each.
     notes: Vec<String>,
-    /// No other file of the run would fare better.
+    /// Whether no other file of the run would fare better.
     is_last: bool,
 }
 
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(Code::Usage, message)
     }
 
-    /// That nobody reads on is no news to who closed the pipe, so a broken pipe is silent.
+    /// A closed pipe is no news to the program that closed it, so a broken pipe is silent.
     pub(crate) fn io(what: impl Display, error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::silent();
@@ -58,7 +58,7 @@ impl Failure {
         Self::new(Code::Io, format_args!("{what}: {}", reason(&error)))
     }
 
-    /// An error of the file format. The readers and writers that we pass in name themselves in their errors.
+    /// Makes the failure of an error of the file format. The readers and writers that we pass in name themselves in their errors.
     pub(crate) fn file(input: impl Display, error: fastgcm_file::Error) -> Self {
         use fastgcm_file::Error;
         match error {
@@ -76,13 +76,13 @@ impl Failure {
         Self { code: Code::Io, message: None, notes: Vec::new(), is_last: true }
     }
 
-    /// Adds what the user should know besides.
+    /// Adds what the user should also know.
     pub(crate) fn note(mut self, note: impl Display) -> Self {
         self.notes.push(note.to_string());
         self
     }
 
-    /// Adds it where that is of use.
+    /// Adds a note where it is of use.
     #[cfg(feature = "age")]
     pub(crate) fn note_if(self, is_of_use: bool, note: impl Display) -> Self {
         if is_of_use { self.note(note) } else { self }
@@ -97,7 +97,7 @@ impl Failure {
         self.is_last
     }
 
-    /// The message, without the notes.
+    /// Returns the message, without the notes.
     pub(crate) fn message(&self) -> &str {
         self.message.as_deref().unwrap_or_default()
     }
@@ -106,7 +106,7 @@ impl Failure {
         self.code
     }
 
-    /// Tells the user. If standard error is closed as well, the exit code remains.
+    /// Tells the user. If standard error is also closed, the exit code remains.
     pub(crate) fn report(self) -> ExitCode {
         let message = self.message.map(|message| format!("fastgcm: {}\n", escaped(&message)));
         let notes = self.notes.iter().map(|note| format!("note: {}\n", escaped(note)));
@@ -116,8 +116,8 @@ impl Failure {
     }
 }
 
-/// A text that others have written, such as the name of a file or of a process, fit to be shown: a terminal would obey control characters, and a
-/// line feed, a mark of writing direction or a letter that nobody sees would make one message look like another.
+/// Returns a text that others have written, such as the name of a file or of a process, in a form fit to be shown: a terminal would obey
+/// control characters, and a line feed, a mark of writing direction or an invisible letter would make one message look like another.
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
@@ -130,7 +130,7 @@ pub(crate) fn escaped(text: &str) -> String {
     shown
 }
 
-/// Unicode's format characters (Cf), and its two separators of lines and paragraphs. open.html asks its browser for the same.
+/// Unicode's format characters (Cf), and its separators of lines and paragraphs. open.html asks its browser for these characters too.
 const FORMAT: [RangeInclusive<char>; 21] = [
     '\u{ad}'..='\u{ad}',
     '\u{600}'..='\u{605}',
@@ -155,14 +155,14 @@ const FORMAT: [RangeInclusive<char>; 21] = [
     '\u{e0020}'..='\u{e007f}',
 ];
 
-/// What the operating system says, without its number.
+/// Returns what the operating system says, without its number.
 pub(crate) fn reason(error: &io::Error) -> String {
     let reason = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
     number.and_then(|number| reason.strip_suffix(&number).map(str::to_owned)).unwrap_or(reason)
 }
 
-/// An error with the name of the file in front.
+/// Returns a function that puts the name of the file before an error.
 pub(crate) fn named(name: &str) -> impl Fn(io::Error) -> io::Error {
     move |error| match error.kind() {
         io::ErrorKind::Interrupted => error,
@@ -170,7 +170,7 @@ pub(crate) fn named(name: &str) -> impl Fn(io::Error) -> io::Error {
     }
 }
 
-/// Says it on standard error. If nobody reads that, the exit code remains.
+/// Writes to standard error. If nobody reads that, the exit code remains.
 pub(crate) fn say(text: &str) {
     let _ = io::Write::write_all(&mut io::stderr().lock(), text.as_bytes());
 }

@@ -22,7 +22,7 @@ pub(crate) struct Input {
     file: File,
     name: String,
     metadata: Metadata,
-    /// Bytes from where we start to the end, of a regular file.
+    /// The bytes from our start to the end, of a regular file.
     pub(crate) len: Option<u64>,
     is_stdin: bool,
 }
@@ -52,22 +52,22 @@ impl Input {
         Ok(Self { file, name: name.into(), metadata, len, is_stdin })
     }
 
-    /// Which file it is.
+    /// Returns which file it is.
     pub(crate) fn identity(&self) -> Identity {
         Identity::of(&self.metadata)
     }
 
-    /// It can be read at any place, so its end can be verified first.
+    /// Returns whether the input can be read at any place, so that its end can be verified first.
     pub(crate) fn is_seekable(&self) -> bool {
         self.len.is_some() && !self.is_stdin
     }
 
-    /// When a regular file was modified.
+    /// Returns when a regular file was modified.
     pub(crate) fn modified(&self) -> Option<SystemTime> {
         self.metadata.modified().ok().filter(|_| self.metadata.is_file())
     }
 
-    /// This file from its start once more. One of the two is read at a time.
+    /// Returns this file from its start once more. Only one of the two is read at a time.
     pub(crate) fn again(&self) -> Result<Self, Failure> {
         let start = || {
             let mut file = self.file.try_clone()?;
@@ -77,7 +77,7 @@ impl Input {
         start().map_err(|error| Failure::io(self, error))
     }
 
-    /// Fails unless the path leads to that file, as it was when it was opened.
+    /// Fails unless the path leads to that file, unchanged since it was opened.
     pub(crate) fn check_place(&self, path: &Path) -> Result<(), Failure> {
         let is_same = |now: &Metadata| Identity::of(now) == self.identity() && is_unchanged(&self.metadata, now);
         match std::fs::metadata(path) {
@@ -87,13 +87,13 @@ impl Input {
         }
     }
 
-    /// To be read from start to end. A regular file must keep its length and its time of modification meanwhile: what it says at
-    /// its end is otherwise an error, not an end, so that nobody takes a mixture of two states of a file for one of them.
+    /// Returns the input for reading from start to end. A regular file must keep its length and its time of modification meanwhile.
+    /// Otherwise its end is an error and not an end, so that nobody takes a mixture of two states of a file for one of them.
     pub(crate) fn watch(self, progress: Progress) -> Watched {
         Watched { input: self, progress, read: 0 }
     }
 
-    /// To be read at any place.
+    /// Returns the input for reading at any place.
     pub(crate) fn seek(self, progress: Progress) -> Seekable {
         Seekable { input: self, progress }
     }
@@ -111,15 +111,15 @@ impl Identity {
     }
 }
 
-/// The path that means standard input or output.
+/// Returns whether the path means standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Standard input or output as a plain file, without std's buffers.
+/// Returns standard input or output as a plain file, without std's buffers.
 ///
-/// Rust opens /dev/null, for reading and writing, where one of them was closed. A shell's redirection opens it for one of the two:
-/// this is how they can be told apart, and a closed one must not look like an empty file or a text that was written.
+/// Where one of them was closed, Rust opens /dev/null for reading and writing. A shell's redirection opens it for one of the two. This
+/// difference tells them apart: a closed one must not look like an empty file or a text that was written.
 pub(crate) fn standard(stream: impl AsFd) -> io::Result<File> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     let metadata = file.metadata()?;
@@ -134,12 +134,12 @@ fn null() -> io::Result<Identity> {
     Ok(Identity::of(&std::fs::metadata("/dev/null")?))
 }
 
-/// A path that an environment variable holds. No message shows it: it may be a secret that somebody has put there.
+/// Returns a path from an environment variable. No message shows it: it may be a secret that somebody has put there.
 pub(crate) fn by_environment(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
+/// Reads everything, or the first `limit` bytes, into one buffer that is wiped: a growing `Vec` leaves copies.
 pub(crate) fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut content = Zeroizing::new(vec![0; limit]);
     let mut len = 0;
@@ -170,7 +170,7 @@ impl Watched {
     }
 }
 
-/// The file has the length and the time of modification that it had.
+/// Returns whether the file has kept its length and its time of modification.
 fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     let facts = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec());
     facts(before) == facts(now)
@@ -215,7 +215,7 @@ impl Seek for Seekable {
     }
 }
 
-/// Standard input can be one of the two.
+/// Standard input can be only one of the two.
 pub(crate) fn refuse_two_dashes(file: &Path, key: Option<&Path>) -> Result<(), Failure> {
     if is_dash(file) && key.is_some_and(is_dash) {
         return Err(Failure::usage("key and file cannot both come from standard input: name one of them"));
@@ -223,8 +223,8 @@ pub(crate) fn refuse_two_dashes(file: &Path, key: Option<&Path>) -> Result<(), F
     Ok(())
 }
 
-/// Does the work of a run for each file. What fails is told at once, and the files behind it have their turn all the same. The exit code is then that of
-/// a file that is not authentic, if there is one, or else that of the first failure.
+/// Does the work of a run for each file. A failure is reported at once, and the next files still have their turn. The exit code is then
+/// that of a file that is not authentic, if there is one, or else that of the first failure.
 pub(crate) fn each(files: &[PathBuf], done: &str, quiet: bool, mut work: impl FnMut(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
     if let [file] = files {
         return work(file);

@@ -14,7 +14,7 @@ use std::{
     path::Path,
 };
 
-/// Tells what can be told without the key, which is little; with the key, all is verified.
+/// Prints what a file reveals without the key, which is little; with the key, all of it is verified.
 pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
     let common = &args.common;
     let backend = common.machine.backend()?;
@@ -49,7 +49,7 @@ fn inspect(args: &cli::Inspect, file: &Path, wanted: Option<&mut Wanted<'_>>) ->
             let text = fastgcm_file::open(&file.key, common.context.as_bytes(), header.chain(input), io::sink(), common.threads());
             (text.and_then(sealed_len).map_err(|error| file.failure(&name, error))?, Some(file))
         }
-        // The length of a pipe is known at its end only.
+        // The length of a pipe is known only at its end.
         None => match len {
             Some(len) => (len, None),
             None => (HEADER_LEN as u64 + io::copy(&mut input, &mut io::sink()).map_err(io)?, None),
@@ -57,13 +57,12 @@ fn inspect(args: &cli::Inspect, file: &Path, wanted: Option<&mut Wanted<'_>>) ->
     };
     let text = text_len(sealed)
         .map_err(|_| unauthentic(&format!("no sealed file has {sealed} bytes: this is one that was truncated, or none")))?;
-    // A salt and a commitment look random. That 56 random bytes are ASCII has a chance of 2^-56; texts and
-    // zeros are.
+    // A salt and a commitment look random. The chance that 56 random bytes are ASCII is 2^-56; texts and zeros are ASCII.
     if verified.is_none() && header.is_ascii() {
         return Err(unauthentic("no sealed file: one begins with 56 random bytes, and this begins with plain ASCII"));
     }
     let facts = Facts { sealed, text, chunks: chunks(text).map_err(|error| Failure::file(&name, error))?, header };
-    // Of several files each has lines of its own.
+    // Each of several files has lines of its own.
     let end = if args.files.len() > 1 { "\n" } else { "" };
     print(format!("file        {}\n{}{end}", escaped(&name), facts.lines(verified)?))
 }
@@ -77,7 +76,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// A line each, as certain as it is: with the key it has been verified.
+    /// Returns a line for each fact, as certain as it is: with the key it has been verified.
     fn lines(&self, verified: Option<&KeyFile>) -> Result<String, Failure> {
         let Self { sealed, text, chunks, header } = self;
         let (salt, commitment) = header.split_at(SALT_LEN);

@@ -1,4 +1,4 @@
-//! Key files: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; and age files with such bytes in them ([`lock`]).
+//! Key files: 16 or 32 raw bytes, or these bytes as one line of hexadecimal digits; and age files with such bytes in them ([`lock`]).
 
 use crate::{
     cli,
@@ -18,26 +18,26 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// A key, and the file that it came from.
+/// A key, and the file from which it came.
 pub(crate) struct KeyFile {
     pub(crate) key: Key,
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) name: String,
     is_stdin: bool,
     identity: Identity,
 }
 
-/// What a key is wanted for.
+/// The purpose of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Seal,
     Open,
 }
 
-/// The key of a run, which is read when the first file wants it.
+/// The key of a run, which is read when the first file needs it.
 pub(crate) struct Wanted<'a> {
     pub(crate) path: Option<&'a Path>,
-    /// The key's length tells it if there is none.
+    /// If there is no format, the key's length tells it.
     pub(crate) format: Option<Format>,
     pub(crate) purpose: Purpose,
     pub(crate) reading: &'a cli::Reading,
@@ -46,7 +46,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Reads it, unless it was. Without it no file can be sealed or opened.
+    /// Reads the key, unless it was already read. Without it no file can be sealed or opened.
     pub(crate) fn get(&mut self) -> Result<&KeyFile, Failure> {
         if self.read.is_none() {
             self.read = Some(self.read_now().map_err(Failure::last)?);
@@ -66,24 +66,24 @@ impl Wanted<'_> {
         Ok(KeyFile { key, name, is_stdin: is_dash(&path), identity })
     }
 
-    /// What is approved works on a back end that has passed its self-test.
+    /// The approved mode works on a back end that has passed its self-test.
     fn test(&self) -> Result<(), Failure> {
         let tested = if self.reading.approved { self_test(self.backend) } else { Ok(()) };
         tested.map_err(|error| Failure::new(Code::SelfTest, format_args!("{}: {error}. Do not use this machine", self.backend)))
     }
 }
 
-/// The key that a run seals with: one that there is, or a new one.
+/// The key with which a run seals: an existing key, or a new one.
 pub(crate) struct SealingKey<'a> {
     pub(crate) wanted: Wanted<'a>,
-    /// Where a new one shall go.
+    /// Where a new key will go.
     pub(crate) new: Option<&'a Path>,
-    /// A new one, and its place if it was not written yet.
+    /// A new key, and its place if it was not written yet.
     pub(crate) made: Option<(Key, Option<Target>)>,
 }
 
 impl SealingKey<'_> {
-    /// Reads or makes it, if that was not done yet, and refuses what would replace it. Nothing is written.
+    /// Reads or makes the key, if that was not done yet, and refuses an output that would replace it. Nothing is written.
     pub(crate) fn prepare(&mut self, target: &Target) -> Result<(), Failure> {
         match self.new {
             None => self.wanted.get()?.refuse_same(target),
@@ -95,12 +95,12 @@ impl SealingKey<'_> {
         }
     }
 
-    /// The key, if it was read or made.
+    /// Returns the key, if it was read or made.
     pub(crate) fn known(&self) -> Option<&Key> {
         self.made.as_ref().map(|(key, _)| key).or(self.wanted.read.as_ref().map(|file| &file.key))
     }
 
-    /// The key. A new one is on the disk when this returns, which says whether it has just been written.
+    /// Returns the key, and whether it has just been written. A new key is on the disk when this returns.
     pub(crate) fn get(&mut self) -> Result<(&Key, bool), Failure> {
         match &mut self.made {
             None => Ok((&self.wanted.get()?.key, false)),
@@ -115,7 +115,7 @@ impl SealingKey<'_> {
         }
     }
 
-    /// A new key, and where it will go.
+    /// Returns a new key, and where it will go.
     fn make(&self, path: &Path, target: &Target) -> Result<(Key, Option<Target>), Failure> {
         self.wanted.test()?;
         let place = Target::plan_new(path, false)?;
@@ -129,7 +129,7 @@ impl SealingKey<'_> {
         Ok((key.map_err(|error| Failure::file("key", error))?, Some(place)))
     }
 
-    /// Says which key is new, if it is.
+    /// Says which key is new, if it is new.
     pub(crate) fn report(&self, is_new: bool) -> Result<(), Failure> {
         match (self.new, &self.made) {
             (Some(path), Some((key, _))) if is_new => made(path, key),
@@ -137,7 +137,7 @@ impl SealingKey<'_> {
         }
     }
 
-    /// What is to be said of a new key where the run fails.
+    /// Adds what must be said of a new key when the run fails.
     pub(crate) fn failed(&self, failure: Failure) -> Failure {
         match (self.new, &self.made) {
             (Some(path), Some((_, None))) => failure.note(format_args!("the new key was written to {} and stays there", path.display())),
@@ -155,14 +155,14 @@ impl KeyFile {
         Ok(())
     }
 
-    /// Why a file does not open, what that says of the key, and what to do.
+    /// Says why a file does not open, what that says of the key, and what to do.
     pub(crate) fn failure(&self, input: impl Display, error: Error) -> Failure {
         let is_damaged = matches!(error, Error::Chunk(_) | Error::Truncated);
         let failure = self.because(input, error);
         if is_damaged { failure.note(SALVAGE) } else { failure }
     }
 
-    /// Why a file does not open, and what that says of the key.
+    /// Says why a file does not open, and what that says of the key.
     pub(crate) fn because(&self, input: impl Display, error: Error) -> Failure {
         let (is_other, is_right) = (matches!(error, Error::WrongKey), matches!(error, Error::Chunk(_)));
         let (failure, path) = (Failure::file(input, error), &self.name);
@@ -176,7 +176,7 @@ impl KeyFile {
     }
 }
 
-/// By which people tell keys apart.
+/// Returns the fingerprint, by which people tell keys apart.
 pub(crate) fn fingerprint(key: &Key) -> Result<String, Failure> {
     key.fingerprint().map_err(|error| Failure::file("key", error))
 }
@@ -188,19 +188,19 @@ pub(crate) fn made(path: &Path, key: &Key) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the default key is kept: a file in the user's configuration folder.
+/// Returns where the default key is kept: a file in the user's configuration folder.
 pub(crate) fn in_configuration_folder() -> Option<PathBuf> {
     let folder = by_environment("XDG_CONFIG_HOME").or_else(|| Some(by_environment("HOME")?.join(".config")));
     Some(folder?.join("fastgcm/key"))
 }
 
-/// Where no key is named: a path, and what messages call it.
+/// Returns a path for a run that names no key, and its name in messages.
 fn default_path() -> Result<(PathBuf, String), Failure> {
     if let Some(path) = by_environment("FASTGCM_KEY_FILE") {
         return Ok((path, "$FASTGCM_KEY_FILE".into()));
     }
     match by_environment("FASTGCM_KEY") {
-        // Before there were two names, this one was that of a file.
+        // Before there were two variables, this one named a file.
         Some(path) if path.symlink_metadata().is_ok() => return Ok((path, "$FASTGCM_KEY".into())),
         Some(_) => return Err(Failure::usage(NO_FILE)),
         None => {}
@@ -209,7 +209,7 @@ fn default_path() -> Result<(PathBuf, String), Failure> {
     path.map(|path| (path, "fastgcm/key in your configuration folder".into())).ok_or_else(|| Failure::usage(NO_KEY))
 }
 
-/// Reads the key of a format; without one, the key's length tells it. `-` is standard input. Also tells which file it is.
+/// Reads the key of a format; without a format, the key's length tells it. `-` is standard input. Also returns which file it is.
 fn read(path: &Path, name: &str, format: Option<Format>, purpose: Purpose, reading: &cli::Reading) -> Result<(Key, Identity), Failure> {
     let bad = |why: &dyn Display| Failure::new(Code::Key, format_args!("key {name}: {why}"));
     let file = if is_dash(path) { standard(io::stdin()) } else { File::open(path) }.map_err(|error| Failure::io(name, error))?;
@@ -220,7 +220,7 @@ fn read(path: &Path, name: &str, format: Option<Format>, purpose: Purpose, readi
     let mut content = read_at_most(&file, LONGEST + 1).map_err(|error| Failure::io(name, error))?;
     let is_locked = lock::is_locked(&content);
     if !is_dash(path) && !reading.insecure_key_file {
-        // A locked one others may read. Who could change it could put another key in its place.
+        // Others may read a locked key file. A user who could change it could put another key in its place.
         let others = if is_locked { Others::Change } else { Others::Read };
         refuse_others(&format_args!("key {name}"), path, &metadata, others, INSECURE)?;
     }
@@ -251,7 +251,7 @@ pub(crate) fn create(target: Target, key: &Key) -> Result<(), Failure> {
     write(target, &line(key))
 }
 
-/// Writes a key to a new file, locked if that is wanted.
+/// Writes a key to a new file, locked if the options say so.
 pub(crate) fn create_locked(target: Target, path: &Path, key: &Key, locks: &cli::Locks) -> Result<(), Failure> {
     if locks.are_wanted() { write(target, &lock::lock(&path.display().to_string(), key, locks)?) } else { create(target, key) }
 }
@@ -262,19 +262,20 @@ fn write(target: Target, content: &[u8]) -> Result<(), Failure> {
     output.commit()
 }
 
-/// The key as one line of hexadecimal digits.
+/// Returns the key as one line of hexadecimal digits.
 pub(crate) fn line(key: &Key) -> Zeroizing<Vec<u8>> {
     let bytes = key.as_bytes();
     let mut line = Zeroizing::new(vec![b'\n'; 2 * bytes.len() + 1]);
-    // Cannot fail: the buffer has room.
+    // This cannot fail, because the buffer has room.
     let _ = base16ct::lower::encode(bytes, &mut line);
     line
 }
 
-/// Also says whether it is raw bytes that somebody may have typed. A random key of 32 bytes looks like that with a chance of 10^-13, one of 16 with 10^-6.
+/// Also returns whether these are raw bytes that somebody may have typed. The chance that a random key of 32 bytes looks like that is
+/// 10^-13, of 16 bytes 10^-6.
 ///
-/// 32 hexadecimal digits without an end of line could be 32 raw bytes, too. They are digits: that a random key looks like that has
-/// a chance of 10^-34, that somebody forgot the end of line has not.
+/// 32 hexadecimal digits without an end of line could also be 32 raw bytes. They are taken for digits: the chance that a random key looks
+/// like digits is 10^-34, and it is far more likely that somebody forgot the end of line.
 fn parse(content: &[u8], format: Option<Format>) -> Result<(Key, bool), String> {
     let digits = content.strip_suffix(b"\n").unwrap_or(content);
     let digits = digits.strip_suffix(b"\r").unwrap_or(digits);

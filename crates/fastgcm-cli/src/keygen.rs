@@ -9,7 +9,7 @@ use crate::{
 use fastgcm_file::{Backend, Key};
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, path::Path};
 
-/// Makes a key, and tells its fingerprint.
+/// Makes a key, and prints its fingerprint.
 pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
     let path = args.output.as_deref().unwrap_or("-".as_ref());
     make_folder(path)?;
@@ -41,7 +41,7 @@ pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The folder of the default key is made where there is none, for the user only. Nobody has such a folder before the first key.
+/// Makes the folder of the default key if it does not exist, for the user only. Nobody has such a folder before the first key.
 fn make_folder(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|_| keyfile::in_configuration_folder().as_deref() == Some(path));
     let Some(folder) = folder.filter(|folder| folder.symlink_metadata().is_err()) else { return Ok(()) };

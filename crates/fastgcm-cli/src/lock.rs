@@ -1,14 +1,14 @@
-//! Key files that are locked: age files (age-encryption.org) with the bytes of the key in them. The crate `age` makes and opens them, for which the program is
-//! built with its feature `age`.
+//! Locked key files: age files (age-encryption.org) with the bytes of the key in them. The crate `age` makes and opens them; the program
+//! uses it if it is built with its feature `age`.
 
-/// Bytes of the longest locked key file: a recipient takes some 200.
+/// The length in bytes of the longest locked key file: a recipient takes about 200.
 pub(crate) const LONGEST: usize = 64 << 10;
 pub(crate) const TOO_LONG: &str = "a locked key file has 64 KiB at most";
 
-/// What a key file begins with that is an age file, bare or as lines of text.
+/// The beginning of a key file that is an age file, bare or as lines of text.
 const MARKS: [&str; 2] = ["age-encryption.org/v1\n", "-----BEGIN AGE ENCRYPTED FILE-----"];
 
-/// Whether a file with that beginning is locked.
+/// Returns whether a file with this beginning is locked.
 pub(crate) fn is_locked(content: &[u8]) -> bool {
     MARKS.iter().any(|mark| content.trim_ascii_start().starts_with(mark.as_bytes()))
 }

@@ -43,9 +43,8 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(answer) => {
-            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no
-            // failure. An error repeats arguments, and an argument may be the name of a file: so the error is
-            // made again, of arguments that are fit to be shown.
+            // `--help` and `--version` also come here, with exit code 0. If nobody reads them, that is not a failure. An error repeats
+            // arguments, and an argument may be the name of a file: so the error is made again, from arguments that are fit to be shown.
             let arguments = env::args_os().map(|argument| escaped(&argument.to_string_lossy()));
             let _ = command.clone().try_get_matches_from(arguments).err().as_ref().unwrap_or(&answer).print();
             return ExitCode::from(answer.exit_code() as u8);

@@ -16,7 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Opens each sealed file by itself.
+/// Opens each sealed file separately.
 pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
     for (option, is_used) in [("-o", args.output.is_some()), ("--range", args.range.is_some())] {
         refuse_several(&args.files, option, is_used)?;
@@ -57,7 +57,7 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     if args.keep_time {
         output.keep_time(&name, modified)?;
     }
-    // Who reads a stream cannot know: before this, an end may be that of a part.
+    // The reader of a stream cannot know: before this point, the end may be that of a part.
     let (is_stream, verified) = (output.is_stream(), if is_whole { "verified to the end" } else { RANGE });
     output.commit()?;
     if !quiet && (is_stream || args.files.len() == 1) {
@@ -68,17 +68,17 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     Ok(())
 }
 
-/// What is known of a file of which a range was opened.
+/// What is known of a file of which only a range was opened.
 const RANGE: &str = "verified, and so is the length of the whole; the rest of it was not read";
 
-/// Somebody waits at the other end of standard output, or it is a file. Nothing is written there unasked: a text may be a secret, and what writes a log has
-/// such an output, too.
+/// Returns whether somebody waits at the other end of standard output, or whether it is a file. Nothing is written there unasked: a text
+/// may be a secret, and a program that writes a log also has such an output.
 fn is_piped() -> bool {
     let stdout = standard(std::io::stdout()).and_then(|stdout| stdout.metadata());
     stdout.is_ok_and(|stdout| stdout.is_file() || stdout.file_type().is_fifo())
 }
 
-/// What does not depend on the kind of input.
+/// Everything that does not depend on the kind of input.
 struct Job<'a> {
     key: &'a KeyFile,
     context: &'a [u8],
@@ -87,7 +87,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// From a pipe: chunk after chunk. Returns the bytes that were opened, and whether they are all.
+    /// Opens a pipe, chunk after chunk. Returns how many bytes were opened, and whether these are all.
     fn stream(&self, input: Input, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let progress = Progress::new(self.quiet, input.len);
@@ -95,8 +95,8 @@ impl Job<'_> {
         opened.map(|len| (len, true)).map_err(|error| incomplete(self.key.failure(name, error), output))
     }
 
-    /// From a regular file: its header and its end are verified before the first byte is written, so that one which was truncated
-    /// or is not ours gives nothing at all. Returns the bytes that were opened, and whether they are all.
+    /// Opens a regular file: its header and its end are verified before the first byte is written, so a truncated or foreign file yields
+    /// nothing at all. Returns how many bytes were opened, and whether these are all.
     fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let fail = |error| self.key.failure(&name, error);
@@ -110,8 +110,8 @@ impl Job<'_> {
             return Err(Failure::usage(format_args!("{name}: the range ends beyond the text, which has {} bytes", reader.len())));
         }
         if range.is_some() && output.is_stream() {
-            // What was written to a stream cannot be taken back, and a range may be longer than memory: so twice, and each chunk is
-            // verified the second time as well.
+            // Bytes that were written to a stream cannot be taken back, and a range may be longer than memory. So the range is read twice,
+            // and each chunk is also verified the second time.
             reader.verify(wanted.clone(), self.threads).map_err(fail)?;
         }
         let len = wanted.end - wanted.start;
@@ -120,7 +120,7 @@ impl Job<'_> {
     }
 }
 
-/// Whoever reads a stream must know that it is not the whole text.
+/// The reader of a stream must know that it is not the whole text.
 fn incomplete(failure: Failure, output: &Output) -> Failure {
     if failure.code() == Code::Unauthentic && output.has_given() {
         return failure.note("what was written so far is authentic, but incomplete: do not use it as the whole text");
@@ -128,7 +128,7 @@ fn incomplete(failure: Failure, output: &Output) -> Failure {
     failure
 }
 
-/// FILE without `.sealed`; standard output for standard input, and for a range, which is not what the name promises.
+/// Returns FILE without `.sealed`; standard output for standard input and for a range, because a range is not what the name promises.
 fn output(args: &cli::Open, file: &Path) -> Result<PathBuf, Failure> {
     match &args.output {
         Some(output) => Ok(output.clone()),

@@ -1,12 +1,12 @@
 //! What a run writes, and how it loses nothing.
 //!
-//! A new file has no name while it is written (`O_TMPFILE`). When all of it is there and on the disk it is linked into its place,
-//! which fails if something has come there meanwhile, and the directory is synced. So under its name there is nothing or
-//! everything, and whatever stops the program, even SIGKILL, leaves nothing behind.
+//! A new file has no name while it is written (`O_TMPFILE`). When all of it is on the disk, it is linked into its place, which fails if
+//! another file has appeared there meanwhile, and the directory is synced. So under its name there is nothing or everything, and whatever
+//! stops the program, even SIGKILL, leaves nothing behind.
 //!
-//! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then;
-//! a signal leaves that. To replace a file (`--force`), the new one is linked to a random name, and renamed
-//! over the old: for an instant both exist. The new one takes over the old one's mode, owner, group and attributes ([`attributes`]).
+//! Where the file system has no unnamed files (some network and FUSE file systems), the file has a random name until then; a signal leaves
+//! that file behind. To replace a file (`--force`), the new file is linked to a random name, and renamed over the old one: for an instant
+//! both exist. The new file takes over the old file's mode, owner, group and attributes ([`attributes`]).
 
 mod attributes;
 
@@ -34,7 +34,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Where the output shall go. Nothing has been written yet.
+/// Where the output will go. Nothing has been written yet.
 pub(crate) enum Target {
     Stream(Stream),
     /// A place in a directory.
@@ -47,13 +47,13 @@ pub(crate) enum Output {
     New(NewFile),
 }
 
-/// Standard output, a named pipe or a device: written as it comes.
+/// Standard output, a named pipe or a device: written as data arrive.
 pub(crate) struct Stream {
     file: File,
     name: String,
-    /// Refuse what a terminal would obey. The byte that was written last.
+    /// Whether to refuse bytes that a terminal would obey. Holds the last byte written.
     text_only: Option<u8>,
-    /// Something has been written.
+    /// Whether something has been written.
     has_given: bool,
 }
 
@@ -61,32 +61,31 @@ pub(crate) struct Stream {
 pub(crate) struct Place {
     directory: OwnedFd,
     name: OsString,
-    /// The whole, for messages.
+    /// The whole path, for messages.
     path: String,
-    /// Replace what is there.
+    /// Whether to replace an existing file.
     force: bool,
     /// The mode of a new file, before the umask.
     mode: Mode,
-    /// What is there, if anything.
+    /// The existing file, if there is one.
     existing: Option<Identity>,
-    /// What to do if something is, or comes meanwhile.
+    /// Advice for the user if a file exists, or appears meanwhile.
     advice: &'static str,
 }
 
-/// A file that has not got its name yet. Dropped, it is gone.
+/// A file that has no name yet. If it is dropped, it is gone.
 pub(crate) struct NewFile {
     place: Place,
     file: File,
-    /// The name that it has meanwhile, if any.
+    /// Its temporary name, if it has one.
     temporary: Option<OsString>,
-    /// Bytes so far, and up to where the kernel was told to write them to the disk.
+    /// The bytes so far, and up to where the kernel was told to write them to the disk.
     written: u64,
     started: u64,
 }
 
 impl Target {
-    /// Looks at what is there. `-` is standard output. A new file gets that mode, which is [`PRIVATE`] or
-    /// [`BY_UMASK`].
+    /// Looks at what exists. `-` is standard output. A new file gets this mode, which is [`PRIVATE`] or [`BY_UMASK`].
     pub(crate) fn plan(path: &Path, force: bool, mode: Mode) -> Result<Self, Failure> {
         if is_dash(path) {
             let name = "standard output";
@@ -102,7 +101,7 @@ impl Target {
                 let nothing = |_| exists(&shown, "is a symbolic link to nothing: name another file");
                 let end = path.metadata().map_err(nothing)?;
                 if end.is_file() {
-                    // The link stays: this is about the file at its end.
+                    // The link stays: the plan is about the file at its end.
                     return Self::existing(&path.canonicalize().map_err(nothing)?, &end, force, mode);
                 }
                 end
@@ -117,7 +116,7 @@ impl Target {
         Self::existing(path, &metadata, force, mode)
     }
 
-    /// Where a key goes: always a new file, or a stream. A key that is locked others may read.
+    /// Plans where a key goes: always a new file, or a stream. Others may read a locked key.
     pub(crate) fn plan_new(path: &Path, is_locked: bool) -> Result<Self, Failure> {
         let mut target = Self::plan(path, false, PRIVATE)?;
         if let Self::Place(place) = &mut target {
@@ -125,8 +124,7 @@ impl Target {
         }
         target.refuse_existing()?;
         match &target {
-            // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not
-            // made private now.
+            // The shell made this file for `keygen > key`. Nobody knows who has opened it already, so it is not made private now.
             Self::Stream(Stream { file, name, .. }) => {
                 let metadata = file.metadata().map_err(|error| Failure::io(name, error))?;
                 let mode = metadata.permissions().mode() & 0o777;
@@ -149,14 +147,14 @@ impl Target {
         }
     }
 
-    /// Both are the same name in the same directory.
+    /// Returns whether both are one name in one directory.
     pub(crate) fn is_same_place(&self, other: &Self) -> bool {
         let (Self::Place(one), Self::Place(two)) = (self, other) else { return false };
         let directory = |place: &Place| rustix::fs::fstat(&place.directory).map(|stat| (stat.st_dev, stat.st_ino)).ok();
         one.name == two.name && directory(one).is_some() && directory(one) == directory(two)
     }
 
-    /// Which file it would replace or append to, if there is one.
+    /// Returns which file it would replace or append to, if there is one.
     pub(crate) fn identity(&self) -> Option<Identity> {
         match self {
             Self::Stream(stream) => stream.file.metadata().ok().map(|metadata| Identity::of(&metadata)),
@@ -164,12 +162,12 @@ impl Target {
         }
     }
 
-    /// What is written appears on a screen, where a progress bar would disturb it.
+    /// Returns whether the output appears on a screen, where a progress bar would disturb it.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self, Self::Stream(stream) if stream.file.is_terminal())
     }
 
-    /// Lets a terminal get nothing but text, as [`Stream::check`] has it.
+    /// Lets a terminal get nothing but text, as [`Stream::check`] defines it.
     pub(crate) fn text_only(&mut self) {
         if let Self::Stream(stream) = self {
             stream.text_only = stream.file.is_terminal().then_some(0);
@@ -202,8 +200,8 @@ impl Stream {
         Self { file, name, text_only: None, has_given: false }
     }
 
-    /// Plain text has no control characters but tabs and ends of lines. Others move the cursor, change a
-    /// window's title or answer as if somebody typed; U+0080 to U+009F do so, too.
+    /// Plain text has no control characters but tabs and ends of lines. Other control characters move the cursor, change a window's title
+    /// or answer as if somebody typed; so do U+0080 to U+009F.
     fn check(&self, bytes: &[u8]) -> io::Result<()> {
         let Some(mut last) = self.text_only else { return Ok(()) };
         for &byte in bytes {
@@ -231,7 +229,7 @@ impl Stream {
 impl Place {
     fn new(path: &Path, force: bool, mode: Mode, existing: Option<Identity>) -> Result<Self, Failure> {
         let shown = path.display().to_string();
-        // Of `folder/` and `folder/.` the library takes `folder` for the name.
+        // The library takes `folder` as the name in `folder/` and `folder/.`.
         let name = path.file_name().filter(|name| path.as_os_str().as_bytes().ends_with(name.as_bytes())).map(OsStr::to_owned);
         let Some(name) = name else {
             return Err(Failure::usage(format_args!("{shown}: this names a directory: name a file in it")));
@@ -245,13 +243,13 @@ impl Place {
 }
 
 impl NewFile {
-    /// Without a name if the file system can do that, else with a random one.
+    /// Creates the file without a name if the file system allows that, otherwise with a random name.
     pub(crate) fn create(place: Place) -> Result<Self, Failure> {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
             match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, place.mode)) {
-                // It gets its name through /proc, so without that it had better have one from the start.
+                // The file gets its name through /proc; without /proc it needs a name from the start.
                 Ok(file) if Path::new(&link_to(&file)).exists() => {
                     return Ok(Self { place, file: file.into(), temporary: None, written: 0, started: 0 });
                 }
@@ -315,13 +313,14 @@ impl NewFile {
                 return result;
             }
         }
-        // No such rename here: link, which fails as well if the name is taken. The random name goes when this is dropped.
+        // This file system has no such rename. So the file is linked, which also fails if the name is taken. The random name goes when this
+        // is dropped.
         retry_on_intr(|| rustix::fs::linkat(directory, temporary, directory, name, AtFlags::empty()))
     }
 }
 
 impl Drop for NewFile {
-    /// Removes the random name, if it has one: no other file can have had it.
+    /// Removes the random name, if there is one: no other file can have had it.
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             let _ = rustix::fs::unlinkat(&self.place.directory, temporary, AtFlags::empty());
@@ -330,7 +329,7 @@ impl Drop for NewFile {
 }
 
 impl Output {
-    /// All has been written.
+    /// Ends the output after all has been written.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         match self {
             Self::Stream(..) => Ok(()),
@@ -338,18 +337,18 @@ impl Output {
         }
     }
 
-    /// The new file, to be read from its start, as it is on the disk.
+    /// Returns the new file, for reading from its start, as it is on the disk.
     pub(crate) fn read_back(&self) -> io::Result<File> {
         let Self::New(new) = self else { return Err(io::Error::other("a stream cannot be read back")) };
         new.file.sync_all()?;
-        // What is on the disk need not be kept in memory: advice, by which it is read from there.
+        // Memory need not keep what is on the disk: this advice makes the kernel read it from there.
         let _ = rustix::fs::fadvise(&new.file, 0, None, Advice::DontNeed);
         let mut file = new.file.try_clone()?;
         file.rewind()?;
         Ok(file)
     }
 
-    /// Gives the file that time of modification, which another file has.
+    /// Gives the file the time of modification of another file.
     pub(crate) fn keep_time(&self, of: &str, time: Option<SystemTime>) -> Result<(), Failure> {
         match (self, time) {
             (Self::New(new), Some(time)) => new.file.set_modified(time).map_err(|error| Failure::io(&new.place.path, error)),
@@ -360,12 +359,12 @@ impl Output {
         }
     }
 
-    /// What is written is out of our hands at once.
+    /// Returns whether written bytes are out of our hands at once.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self, Self::Stream(..))
     }
 
-    /// Something was, and cannot be taken back.
+    /// Returns whether something was written that cannot be taken back.
     pub(crate) fn has_given(&self) -> bool {
         matches!(self, Self::Stream(stream) if stream.has_given)
     }
@@ -390,10 +389,10 @@ impl Write for Output {
 }
 
 impl NewFile {
-    /// Lets the kernel start to bring what was written to the disk, so that the sync at the end has little left to wait for.
+    /// Makes the kernel start writing to the disk, so that the sync at the end has little left to wait for.
     ///
-    /// That is what this advice does to pages that are not on the disk yet (mm/fadvise.c); `sync_file_range` would say it more
-    /// plainly, but needs `unsafe` here. It is advice: if it fails nothing is lost.
+    /// This advice has that effect on pages that are not on the disk yet (mm/fadvise.c); `sync_file_range` would say it more plainly, but
+    /// needs `unsafe` here. It is only advice: if it fails, nothing is lost.
     fn start_writeback(&mut self) {
         if let Some(len) = NonZero::new(self.written - self.started).filter(|len| len.get() >= WRITEBACK) {
             let _ = rustix::fs::fadvise(&self.file, self.started, Some(len), Advice::DontNeed);
@@ -402,13 +401,13 @@ impl NewFile {
     }
 }
 
-/// Bytes after which writing to the disk is started.
+/// The number of bytes after which writing to the disk is started.
 const WRITEBACK: u64 = 8 << 20;
 
-/// For the owner only: keys, and texts that were opened.
+/// For the owner only: keys, and opened texts.
 pub(crate) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// As the umask has it: sealed files, which need no secrecy, and results.
+/// As the umask says: sealed files, which need no secrecy, and results.
 pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).union(Mode::ROTH).union(Mode::WOTH);
 
 /// What to do about a terminal.
@@ -422,7 +421,7 @@ fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))
 }
 
-/// The way to an open file that has no name.
+/// Returns the path of an open file that has no name.
 fn link_to(file: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

@@ -1,4 +1,4 @@
-//! How far it is, and how fast: on a terminal only.
+//! How far a run is, and how fast: on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// A bar of that length; without one, a count.
+    /// Makes a bar of this length, or a count if there is no length.
     pub(crate) fn new(quiet: bool, len: Option<u64>) -> Self {
         if quiet || !io::stderr().is_terminal() {
             return Self(None);

@@ -1,4 +1,4 @@
-//! Asks for a passphrase at the terminal, which shows nothing of it. Whatever ends the run, the terminal shows again what is typed.
+//! Asks for a passphrase at the terminal, which does not show it. However the run ends, the terminal then shows typed text again.
 
 use crate::failure::escaped;
 use rustix::{
@@ -22,11 +22,11 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Bytes of the longest passphrase. (A terminal passes on 4,095 of a line, and drops the rest in silence.)
+/// The length in bytes of the longest passphrase. (A terminal passes on 4,095 bytes of a line, and silently drops the rest.)
 pub(crate) const LONGEST: usize = 1024;
 pub(crate) const TOO_LONG: &str = "a passphrase has 1,024 bytes at most";
 
-/// What is typed next, up to the end of the line.
+/// Returns what is typed next, up to the end of the line.
 pub(crate) fn secret(question: &str) -> io::Result<Zeroizing<String>> {
     restore_on_signals();
     let terminal = terminal()?;
@@ -42,7 +42,7 @@ pub(crate) fn secret(question: &str) -> io::Result<Zeroizing<String>> {
     typed
 }
 
-/// How the terminal is while somebody is asked. A run that was stopped (Ctrl-Z) and goes on has it so again.
+/// The state of the terminal while somebody is asked. A run that was stopped (Ctrl-Z) and continues restores this state.
 static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
 
 fn set_hidden(modes: Option<Termios>) {
@@ -58,7 +58,7 @@ fn ask(mut terminal: &File, question: &str) -> io::Result<Zeroizing<String>> {
             Ok(0) if line.is_empty() => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "nothing was typed")),
             Ok(0) => break,
             Ok(_) if matches!(*byte, [b'\n']) => break,
-            // What is too long is read to its end all the same: nobody else shall get the rest.
+            // A line that is too long is still read to its end: no other program may get the rest.
             Ok(_) if line.len() <= LONGEST => line.push(byte[0]),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -76,13 +76,13 @@ fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
-/// Whether there is a terminal at which somebody may be asked.
+/// Returns whether there is a terminal at which somebody may be asked.
 pub(crate) fn is_possible() -> bool {
     terminal().is_ok()
 }
 
-/// From now on a signal that ends or stops the run first brings the terminal back to how it is now. A signal that was ignored stays so. To be called before somebody
-/// is asked, here or by the crate `age`.
+/// From now on a signal that ends or stops the run first restores the present state of the terminal. A signal that was ignored stays
+/// ignored. Call this before somebody is asked, here or by the crate `age`.
 pub(crate) fn restore_on_signals() {
     STARTED.get_or_init(|| {
         let terminal = terminal()?;
@@ -95,13 +95,13 @@ pub(crate) fn restore_on_signals() {
         let mut signals = Signals::new(ending.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0))?;
         thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
-                // A run in the background leaves the terminal to who has it.
+                // A run in the background leaves the terminal to the program that has it.
                 let is_ours = || tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp());
                 if is_ours() {
                     let _ = tcsetattr(&terminal, OptionalActions::Now, &shown);
                 }
                 let _ = emulate_default_handler(signal);
-                // Only a run that was stopped comes here, when it goes on.
+                // Only a run that was stopped comes here, when it continues.
                 let hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 if let Some(hidden) = hidden.filter(|_| is_ours()) {
                     let _ = tcsetattr(&terminal, OptionalActions::Now, &hidden);
@@ -112,10 +112,11 @@ pub(crate) fn restore_on_signals() {
     });
 }
 
-/// Whether Ctrl-C was typed where somebody is asked. `None` before that.
+/// Whether Ctrl-C was typed while somebody was asked. `None` before that.
 static STARTED: OnceLock<io::Result<Arc<AtomicBool>>> = OnceLock::new();
 
-/// The crate `age` goes on where it raises the signal of a Ctrl-C, and says that there is no answer. The run ends by that signal, and says nothing more.
+/// The crate `age` continues after it raises the signal of a Ctrl-C, and says that there is no answer. The run ends by that signal, and
+/// says nothing more.
 pub(crate) fn end_if_interrupted() {
     let interrupted = STARTED.get().and_then(|started| started.as_ref().ok());
     while interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst)) {
@@ -123,7 +124,7 @@ pub(crate) fn end_if_interrupted() {
     }
 }
 
-/// The signals that were ignored when the run began, a bit each.
+/// Returns the signals that were ignored when the run began, one bit each.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
 //! `fastgcm rekey`
 //!
-//! The old file is read twice: once to seal its text anew, and once more to compare its text with that of the new file, as the disk has it. Only
-//! then does the new file get the old one's name.
+//! The old file is read twice: once to seal its text again, and once to compare its text with the text of the new file, as the disk has it.
+//! Only then does the new file get the old name.
 
 use crate::{
     cli,
@@ -18,7 +18,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Seals each file anew, by itself.
+/// Seals each file again, separately.
 pub(crate) fn run(args: &cli::Rekey) -> Result<(), Failure> {
     let (backend, reading) = (args.common.machine.backend()?, &args.reading);
     let wanted = |path, purpose| Wanted { path, format: None, purpose, reading, backend, read: None };
@@ -85,7 +85,7 @@ fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut Sealing
     Ok(())
 }
 
-/// Writes the new file, and opens it beside the old one: both have the same text, or this fails.
+/// Writes the new file, and opens it beside the old one: both have one text, or this fails.
 fn seal_and_compare(args: &cli::Rekey, file: &Path, was: &Input, (old, new): (&Key, &Key), output: &mut Output) -> Result<(), Failure> {
     let (context, threads, name) = (args.common.context.as_bytes(), args.common.threads(), was.to_string());
     let fail = |error| Failure::file(&name, error);
@@ -103,7 +103,7 @@ fn seal_and_compare(args: &cli::Rekey, file: &Path, was: &Input, (old, new): (&K
         error => fail(error),
     };
     fastgcm_file::open(new, context, written, &mut same, threads).map_err(differs)?;
-    // That the old text ends here, too, its own last chunk says.
+    // The old file's own last chunk says that the old text also ends here.
     match same.text.read(&mut same.buffer[..1]) {
         Ok(0) => {}
         Ok(_) => return Err(fail(same.differs().into())),
@@ -112,7 +112,7 @@ fn seal_and_compare(args: &cli::Rekey, file: &Path, was: &Input, (old, new): (&K
     was.check_place(file)
 }
 
-/// Takes the text that it has, and no other.
+/// Takes exactly the text that it has.
 struct Same<'a, R> {
     name: &'a str,
     text: R,
@@ -129,7 +129,7 @@ impl<R: Read> Write for Same<'_, R> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = bytes.len().min(self.buffer.len());
         let expected = &mut self.buffer[..len];
-        // What is wrong with the old file is said of that one, not of the new one.
+        // An error of the old file is reported as such, not as an error of the new file.
         self.text.read_exact(expected).map_err(|error| io::Error::other(format!("{}: {error}", self.name)))?;
         if *expected == bytes[..len] { Ok(len) } else { Err(self.differs()) }
     }

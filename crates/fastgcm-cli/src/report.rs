@@ -16,7 +16,8 @@ pub(crate) fn sealed(args: &cli::Seal, output: &Path) {
     say(&format!("sealed:  {}\n{hint}", escaped(&output.display().to_string())));
 }
 
-/// The command that opens it, to be typed in the same directory: it writes to a name that is free. `None` if there is none that can be typed.
+/// Returns the command that opens the output, to be typed in the current directory: it writes to a name that is free. Returns `None` if no
+/// such command can be typed.
 fn to_open(args: &cli::Seal, output: &Path) -> Option<String> {
     let mut command = vec![program()?, "open".into()];
     command.extend(how(args)?);
@@ -24,7 +25,7 @@ fn to_open(args: &cli::Seal, output: &Path) -> Option<String> {
     line(&command)
 }
 
-/// A directory cannot be sealed, but a command seals all that is in it.
+/// A directory cannot be sealed, but a command seals all files in it.
 pub(crate) fn instead_of_directory(args: &cli::Seal, directory: &Path, failure: Failure) -> Failure {
     let command = || {
         let inside = directory.canonicalize().ok()?;
@@ -45,7 +46,7 @@ fn program() -> Option<String> {
     Some(env::args_os().next()?.to_str()?.to_owned())
 }
 
-/// The key and what belongs to it, as options.
+/// Returns the key and what belongs to it, as options.
 fn how(args: &cli::Seal) -> Option<Vec<String>> {
     let mut options = Vec::new();
     if let Some(key) = args.which.key.as_ref().or(args.which.new_key.as_ref()) {
@@ -62,12 +63,12 @@ fn how(args: &cli::Seal) -> Option<Vec<String>> {
     Some(options)
 }
 
-/// As a shell reads it.
+/// Returns a line as a shell reads it.
 fn line(words: &[String]) -> Option<String> {
     words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
 }
 
-/// A name beside the output that no file has.
+/// Returns a name beside the output that no file has.
 fn free(output: &Path) -> Option<PathBuf> {
     let name = output.file_name()?.to_str()?;
     let name = name.strip_suffix(".sealed").filter(|name| !name.is_empty()).unwrap_or(name);
@@ -75,13 +76,13 @@ fn free(output: &Path) -> Option<PathBuf> {
     names.into_iter().find(|path| path.symlink_metadata().is_err())
 }
 
-/// A name that is no option.
+/// Returns a name that is not an option.
 fn name(path: &Path) -> Option<String> {
     let name = path.to_str()?;
     Some(if name.starts_with('-') { format!("./{name}") } else { name.into() })
 }
 
-/// A word as a shell reads it. `None` if a terminal would not show it as it is.
+/// Returns a word as a shell reads it, or `None` if a terminal would not show it unchanged.
 pub(crate) fn quoted(word: &str) -> Option<String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./+-=@%:,".contains(letter);
     if escaped(word) != word {

@@ -1,7 +1,7 @@
 //! `fastgcm open --salvage`: what can be saved of a damaged file.
 //!
-//! Each chunk has a tag and a number of its own, so one that is whole can be verified although others are not. What was written is authentic at its place,
-//! and nothing else is written but zeros in the place of what is lost.
+//! Each chunk has its own tag and number, so a whole chunk can be verified although other chunks cannot. The written bytes are authentic in
+//! their places, and only zeros are written in place of lost bytes.
 
 use crate::{
     failure::{Code, Failure, escaped, say},
@@ -14,7 +14,7 @@ use fastgcm_file::{CHUNK_LEN, Cipher, Error, HEADER_LEN, SALT_LEN, SEALED_CHUNK_
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use zeroize::Zeroizing;
 
-/// Writes what verifies to `output`. Fails if not all of it does.
+/// Writes what verifies to `output`. Fails if not all of the file does.
 pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut output: Output) -> Result<(), Failure> {
     let name = input.to_string();
     let shown = escaped(&name);
@@ -25,7 +25,7 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     if fill(&mut sealed, 0, &mut header).map_err(io)? < HEADER_LEN {
         return Err(Failure::file(&name, Error::Truncated).note(NO_HEADER));
     }
-    // The commitment may be what is damaged. That the key is the right one, each chunk says, too.
+    // The commitment may be the damaged part. Each chunk also says whether the key is the right one.
     let (salt, _) = header.split_first_chunk::<SALT_LEN>().ok_or_else(|| Failure::file(&name, Error::Truncated))?;
     let (expected, cipher) = Cipher::with_salt(&key.key, context, salt).map_err(|error| Failure::file(&name, error))?;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     for number in 0..body.div_ceil(SEALED_CHUNK_LEN as u64) {
         let (sealed_chunk, text) = &mut buffers;
         let at = HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64;
-        // What the disk does not give is lost, as what was changed is.
+        // Bytes that the disk does not give are lost, like bytes that were changed.
         let read = fill(&mut sealed, at, sealed_chunk).unwrap_or(0);
         let text = &mut text[..read.saturating_sub(TAG_LEN)];
         match cipher.open_chunk(number, &sealed_chunk[..read], text) {
@@ -79,8 +79,8 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     Err(failure)
 }
 
-/// Behind what was saved there may be the last chunk, with something behind it that was added later. A chunk does not tell its length: it is the one for which
-/// the tag is right, of 16,384 that there may be.
+/// Behind what was saved there may be the last chunk, followed by bytes that were added later. A chunk does not state its length: it is the
+/// length, of 16,384 possible ones, for which the tag is right.
 fn last_chunk(cipher: &Cipher, sealed: &mut Seekable, number: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
     let (mut chunk, mut text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
     let read = fill(sealed, HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64, &mut chunk).unwrap_or(0);
@@ -101,19 +101,19 @@ const NO_HEADER: &str = "without the 56 bytes that it began with nothing of it c
 #[derive(Default)]
 struct Saved {
     chunks: u64,
-    /// Bytes that are authentic, where the text ends so far, and whether some are lost before that.
+    /// The authentic bytes, where the text ends so far, and whether some bytes are lost before that.
     bytes: u64,
     end: u64,
     has_gaps: bool,
 }
 
 impl Saved {
-    /// Writes an authentic chunk to its place, and zeros before it if others are missing there.
+    /// Writes an authentic chunk to its place, and zeros before it if other chunks are missing there.
     fn write(&mut self, number: u64, text: &[u8], output: &mut Output) -> Result<(), Failure> {
         let start = number * CHUNK_LEN as u64;
         let fail = |error: io::Error| Failure::file("output", error.into());
         if start > self.end {
-            // Told at once: of a large file there may be millions.
+            // Reported at once: a large file may have millions of these.
             say(&format!("note: bytes {}..{start} are lost: zeros stand for them\n", self.end));
             self.has_gaps = true;
             io::copy(&mut io::repeat(0).take(start - self.end), output).map_err(fail)?;
@@ -126,7 +126,7 @@ impl Saved {
     }
 }
 
-/// Reads from that place until the buffer is full or the file ends. How much that was.
+/// Reads from this place until the buffer is full or the file ends. Returns how much that was.
 fn fill(sealed: &mut Seekable, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
     sealed.seek(SeekFrom::Start(at))?;
     let mut read = 0;

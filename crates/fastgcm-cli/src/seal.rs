@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Seals each file by itself.
+/// Seals each file separately.
 pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     refuse_several(&args.files, "-o", args.output.is_some())?;
     let (backend, path) = (args.common.machine.backend()?, args.which.key.as_deref());
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     each(&files, "sealed", args.common.quiet, |file| seal(args, file, &mut key, files.len() == 1))
 }
 
-/// The files that are sealed to names of their own: all but those whose names say that they are sealed. `seal docs/*` finds them there on its second run.
+/// Returns the files that are sealed to names of their own: all but those whose names say that they are sealed. `seal docs/*` finds these
+/// on its second run.
 fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
     const SKIPPED: &str = "its name says that it is sealed; to seal it once more name the output with -o";
     let is_sealed = |file: &&PathBuf| file.as_os_str().as_bytes().ends_with(b".sealed");
@@ -41,7 +42,7 @@ fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
     Ok(files.into_iter().cloned().collect())
 }
 
-/// Seals a file. All that can be refused is refused before anything is written, and a new key is on the disk before the first byte
+/// Seals a file. Everything that can be refused is refused before anything is written, and a new key is on the disk before the first byte
 /// of the output is.
 fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) -> Result<(), Failure> {
     let common = &args.common;
@@ -76,7 +77,7 @@ fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) 
     Ok(())
 }
 
-/// FILE.sealed, or standard output for standard input.
+/// Returns FILE.sealed, or standard output for standard input.
 fn output(args: &cli::Seal, file: &Path) -> PathBuf {
     match &args.output {
         Some(output) => output.clone(),

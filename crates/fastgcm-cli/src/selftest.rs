@@ -1,9 +1,9 @@
 //! `fastgcm selftest`: this binary, on this machine, gives the right answers.
 //!
-//! Three kinds of checks, on every back end that is available: **known answers** from the specification of GCM (McGrew and Viega,
-//! test cases 4, 5, 10 and 16) and from files that pyca/cryptography sealed; **agreement**: every back end seals messages of many
-//! lengths, and whole files, to the same bytes as the portable one, which shares neither AES nor multiplication with the others, and
-//! opens what it sealed; **refusal**: a message with one bit changed is not opened, and leaves zeros.
+//! There are three kinds of checks, on every available back end. **Known answers** come from the specification of GCM (McGrew and Viega,
+//! test cases 4, 5, 10 and 16) and from files that pyca/cryptography sealed. **Agreement**: every back end seals messages of many lengths,
+//! and whole files, to the bytes of the portable back end, which shares neither AES nor multiplication with the others, and opens what it
+//! sealed. **Refusal**: a message with one changed bit is not opened, and leaves zeros.
 
 use crate::{
     acvp, cli,
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &cli::Selftest) -> Result<(), Failure> {
     if args.quiet { Ok(()) } else { print(report) }
 }
 
-/// All checks of one back end: how many there were.
+/// Runs all checks of one back end. Returns how many there were.
 fn check(backend: Backend, known_answers: &[KnownAnswer]) -> Result<u64, Failure> {
     let mut checks = Checks { backend, done: 0 };
     for answer in known_answers {
@@ -63,7 +63,7 @@ impl Checks {
         self.expect(opened.is_ok() && text == PLAINTEXT, "known answer, open")
     }
 
-    /// Messages of many lengths, with AAD of many lengths.
+    /// Checks messages of many lengths, with AAD of many lengths.
     fn messages(&mut self, key_len: usize) -> Result<(), Failure> {
         let keys = (self.key(&KEY[..key_len], self.backend)?, self.key(&KEY[..key_len], Backend::Portable)?);
         let text = pattern(LONGEST);
@@ -84,7 +84,7 @@ impl Checks {
         Ok(())
     }
 
-    /// A file that other software sealed.
+    /// Checks a file that other software sealed.
     fn known_file(&mut self, format: Format) -> Result<(), Failure> {
         let key = self.file_key(format, &COUNT[..format.key_len()], self.backend)?;
         let sealed = match format {
@@ -98,7 +98,7 @@ impl Checks {
         self.expect(refused.is_err(), "refuse a truncated file")
     }
 
-    /// Whole files on two threads, to the portable back end and from it.
+    /// Checks whole files on two threads, to the portable back end and from it.
     fn files(&mut self, format: Format) -> Result<(), Failure> {
         let ours = self.file_key(format, &KEY[..format.key_len()], self.backend)?;
         let portable = self.file_key(format, &KEY[..format.key_len()], Backend::Portable)?;
@@ -138,7 +138,7 @@ impl Checks {
     }
 }
 
-/// Bytes without a pattern that AES-GCM could share: the high bytes of a linear congruential sequence.
+/// Returns bytes without a pattern that AES-GCM could share: the high bytes of a linear congruential sequence.
 fn pattern(len: usize) -> Vec<u8> {
     let mut state = 1u32;
     std::iter::repeat_with(|| {
@@ -149,10 +149,10 @@ fn pattern(len: usize) -> Vec<u8> {
     .collect()
 }
 
-/// Bytes of the longest message that is checked: more than one carry of the counter's second byte.
+/// The length in bytes of the longest checked message: more than one carry of the counter's second byte.
 const LONGEST: usize = 70_000;
 
-/// A test case of the specification. Key, plaintext and AAD are the same in all of them.
+/// A test case of the specification. All test cases share key, plaintext and AAD.
 struct KnownAnswer {
     key_len: usize,
     nonce: &'static [u8],

@@ -1,5 +1,5 @@
-//! Who else may read or change a file that a run trusts: a key, an identity, a passphrase, a list of recipients. As ssh asks it of its own files, the
-//! file's owner and the folders that lead to the file count, too: who can change a folder can put another file there.
+//! Who else may read or change a file that a run trusts: a key, an identity, a passphrase, a list of recipients. As in ssh's checks of its
+//! own files, the file's owner and the folders that lead to the file also count: a user who can change a folder can put another file there.
 
 use crate::failure::{Code, Failure};
 use std::{
@@ -12,16 +12,16 @@ use std::{
 /// What others must not do with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
-    /// Neither read it nor change it: a secret.
+    /// Others must neither read nor change it: it is a secret.
     Read,
-    /// Change it.
+    /// Others must not change it.
     Change,
 }
 
-/// The option that makes a run take a file all the same, where there is one.
+/// The option that makes a run accept such a file, where there is an option.
 pub(crate) const INSECURE: Option<&str> = Some("--insecure-key-file");
 
-/// Refuses a file that others can get at. `metadata` is that of the open file, `name` what a message calls it.
+/// Refuses a file that others can get at. `metadata` belongs to the open file, `name` is its name in messages.
 pub(crate) fn refuse_others(
     name: &dyn Display,
     path: &Path,
@@ -38,7 +38,7 @@ pub(crate) fn refuse_others(
     if mode & bits != 0 {
         return refused(format!("others may read it or change it (its mode is {mode:04o})"), "chmod 600 it");
     }
-    // What a pipe gives comes from who opened it, and a file without a name has no folder.
+    // The contents of a pipe come from the program that opened it, and a file without a name has no folder.
     if !metadata.is_file() || metadata.nlink() == 0 {
         return Ok(());
     }
@@ -62,15 +62,15 @@ pub(crate) fn refuse_others(
     Ok(())
 }
 
-/// Whose files a run takes: the user's, the superuser's, and those of whoever owns the root of all folders. (In a container the superuser of the machine may
-/// have another number.)
+/// Returns whose files a run accepts: the user's, the superuser's, and those of the owner of the root folder. (In a container the superuser
+/// of the machine may have another number.)
 fn owners() -> Vec<u32> {
     let root = Path::new("/").metadata().map(|root| root.uid());
     [rustix::process::geteuid().as_raw(), 0].into_iter().chain(root).collect()
 }
 
-/// Whether others may replace what is in a folder. In one with the sticky bit, such as /tmp, they may not. A group of the user's own number has nobody else in
-/// it, where systems make such groups.
+/// Returns whether others may replace what is in a folder. In a folder with the sticky bit, such as /tmp, they may not. Where systems make
+/// such groups, a group with the user's own number has nobody else in it.
 fn others_may_change(mode: u32, folder: &Metadata) -> bool {
     let is_own_group = folder.gid() == folder.uid() && folder.uid() != 0;
     let bits = if is_own_group { 0o002 } else { 0o022 };

@@ -1,16 +1,16 @@
 //! The keys of one file, and its chunks: sealed and opened by number, in any order.
 //!
-//! **Derivation** (C2SP chunked encryption, section "Key derivation"). The user's key is used as HKDF's pseudorandom key directly,
-//! without the extraction step, because it is uniform already:
+//! **Derivation** (C2SP chunked encryption, section "Key derivation"). The user's key is HKDF's pseudorandom key directly, without the
+//! extraction step, because it is already uniform:
 //! ```text
 //! AES key (16 or 32) || base nonce (12) || commitment (32) =
 //!     HKDF-Expand-SHA-512(key, "c2sp.org/chunked-encryption@v1+" || AEAD || 0x00 || salt || context)
 //! ```
-//! The **commitment** is what GCM lacks: without it somebody could make a file that opens under two keys to two texts. It also tells
-//! a wrong key from a damaged file, so it is checked before anything else, in constant time.
+//! GCM lacks a **commitment**: without it somebody could make a file that opens under two keys to two texts. The commitment also tells a
+//! wrong key from a damaged file, so it is checked before anything else, in constant time.
 //!
-//! A chunk's **nonce** is the base nonce XOR its number, so a chunk at another place, or from another file, is not authentic there,
-//! and chunks are independent of each other: threads, ranges and machines may share the work.
+//! A chunk's **nonce** is the base nonce XOR its number. So a chunk that is moved to another place or another file is not authentic there,
+//! and chunks are independent: threads, ranges and machines may share the work.
 
 use crate::{
     CHUNK_LEN, COMMITMENT_LEN, Error, HEADER_LEN, Key, MAX_CHUNKS, SALT_LEN, TAG_LEN,
@@ -25,10 +25,10 @@ pub type Header = [u8; HEADER_LEN];
 
 /// Seals and opens the chunks of one file, on any number of threads. A `Cipher` is wiped when it is dropped.
 ///
-/// It is for protocols and for work on several machines; files are simpler with [`seal`](crate::seal) and
-/// [`open`](crate::open), [`Writer`](crate::Writer), [`Reader`](crate::Reader) and [`RangeReader`](crate::RangeReader).
-/// The caller takes care of two things. No number may be sealed twice with different text. The last chunk, and only the last, has
-/// fewer than [`CHUNK_LEN`] bytes of text.
+/// The type is for protocols and for work on several machines; for files, [`seal`](crate::seal), [`open`](crate::open),
+/// [`Writer`](crate::Writer), [`Reader`](crate::Reader) and [`RangeReader`](crate::RangeReader) are simpler. The caller must ensure two
+/// things. No number may be sealed twice with different text. The last chunk, and only the last, has fewer than [`CHUNK_LEN`] bytes of
+/// text.
 ///
 /// ```
 /// use fastgcm_file::{CHUNK_LEN, Cipher, Format, Key, SEALED_CHUNK_LEN};
@@ -49,38 +49,38 @@ pub struct Cipher {
     base_nonce: Zeroizing<[u8; NONCE_LEN]>,
 }
 
-/// Bytes of a nonce.
+/// The length of a nonce in bytes.
 const NONCE_LEN: usize = 12;
 
 impl Cipher {
     /// Makes the header, with a random salt, and the keys of a new file.
     ///
-    /// `context` says what the file is and where it belongs (a path, a name, a version). The file opens only with the same context, which
-    /// is not stored, not secret, and may be empty.
+    /// `context` says what the file is and where it belongs (a path, a name, a version). The file opens only with this context, which is
+    /// not stored, is not secret, and may be empty.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) if the operating system has no random bytes.
+    /// Returns [`Io`](Error::Io) if the operating system has no random bytes.
     pub fn create(key: &Key, context: &[u8]) -> Result<(Header, Self), Error> {
         let mut salt = [0; SALT_LEN];
         random(&mut salt)?;
         Self::salted(key, context, &salt)
     }
 
-    /// Derives the keys of the file with that header.
+    /// Derives the keys of the file with this header.
     ///
     /// # Errors
-    /// [`WrongKey`](Error::WrongKey) if the commitment in `header` is not that of this key and context.
+    /// Returns [`WrongKey`](Error::WrongKey) if the commitment in `header` is not that of this key and context.
     pub fn of(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
         let (salt, commitment) = header.split_first_chunk::<SALT_LEN>().ok_or(Error::Truncated)?;
         let (expected, cipher) = Self::derive(key, context, salt)?;
         if bool::from(expected.ct_eq(commitment)) { Ok(cipher) } else { Err(Error::WrongKey) }
     }
 
-    /// As [`create`](Self::create), with a salt that the caller chose (feature `hazmat`). **A salt that comes twice under one key and context repeats
-    /// every nonce of the file**: with two texts, both are lost, and anybody can forge.
+    /// Does what [`create`](Self::create) does, with a salt that the caller chose (feature `hazmat`). **A salt that is used twice under one
+    /// key and context repeats every nonce of the file**: with two texts, both are lost, and anybody can forge.
     ///
     /// # Errors
-    /// None of them happens.
+    /// The function returns no error today.
     #[cfg(any(feature = "hazmat", test))]
     pub fn with_salt(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<(Header, Self), Error> {
         Self::salted(key, context, salt)
@@ -97,8 +97,8 @@ impl Cipher {
     /// Seals the chunk `number` to `sealed`, which is 16 bytes longer than `text`.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) from chunk [`MAX_CHUNKS`] on; [`OutOfRange`](Error::OutOfRange) if `text` is longer than a chunk or
-    /// `sealed` has another length. `sealed` is untouched.
+    /// Returns [`TooLong`](Error::TooLong) from chunk [`MAX_CHUNKS`] on, or [`OutOfRange`](Error::OutOfRange) if `text` is longer than a
+    /// chunk or `sealed` has another length. `sealed` is untouched.
     #[inline]
     pub fn seal_chunk(&self, number: u64, text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         if text.len() > CHUNK_LEN || sealed.len() != text.len() + TAG_LEN {
@@ -110,8 +110,8 @@ impl Cipher {
     /// Opens the chunk `number` to `text`, which is 16 bytes shorter than `sealed`.
     ///
     /// # Errors
-    /// [`Chunk`](Error::Chunk) if the chunk is not authentic: `text` is all zero. [`Truncated`](Error::Truncated) if `sealed` is shorter than
-    /// a tag, `TooLong` and `OutOfRange` as for [`seal_chunk`](Self::seal_chunk): `text` is untouched.
+    /// Returns [`Chunk`](Error::Chunk) if the chunk is not authentic; `text` is then all zero. Returns [`Truncated`](Error::Truncated) if
+    /// `sealed` is shorter than a tag, or `TooLong` and `OutOfRange` as [`seal_chunk`](Self::seal_chunk) does; `text` is untouched.
     #[inline]
     pub fn open_chunk(&self, number: u64, sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let len = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Truncated)?;
@@ -121,7 +121,7 @@ impl Cipher {
         self.key.open_to(self.nonce(number, len)?, b"", sealed, text).map_err(|_| Error::Chunk(number))
     }
 
-    /// The base nonce XOR the number, in big-endian order. The last chunk that there may be is not full.
+    /// Returns the base nonce XOR the number, in big-endian order. The last possible chunk is not full.
     #[inline]
     fn nonce(&self, number: u64, text_len: usize) -> Result<[u8; NONCE_LEN], Error> {
         if number >= MAX_CHUNKS || (number == MAX_CHUNKS - 1 && text_len == CHUNK_LEN) {
@@ -142,7 +142,7 @@ impl Cipher {
         let (aes_key, rest) = okm.split_at(key.format().key_len());
         let (nonce, commitment) = rest.split_at(NONCE_LEN);
 
-        // On the heap, where it is derived: nothing secret is ever copied by a move.
+        // The key is on the heap, where it is derived: no move ever copies a secret.
         let aes_key = fastgcm::Key::boxed_with_backend(aes_key, key.backend()).map_err(|_| Error::Unavailable)?;
         let mut cipher = Self { key: aes_key, base_nonce: Zeroizing::new([0; NONCE_LEN]) };
         cipher.base_nonce.copy_from_slice(nonce);
@@ -153,7 +153,7 @@ impl Cipher {
 }
 
 impl fmt::Debug for Cipher {
-    /// Nothing secret.
+    /// Writes nothing secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cipher").field("key", &self.key).finish_non_exhaustive()
     }
@@ -182,7 +182,7 @@ mod tests {
         assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut text[..5]), Err(Error::OutOfRange)));
         assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut text[..3]), Err(Error::OutOfRange)));
         for more in 1..=17 {
-            // What is longer than a chunk is refused even if it is authentic.
+            // A text longer than a chunk is refused even if it is authentic.
             let mut long = [0; CHUNK_LEN + 17 + TAG_LEN];
             let long = &mut long[..CHUNK_LEN + more + TAG_LEN];
             cipher.key.seal_to(cipher.nonce(0, 0).unwrap(), b"", &[0; CHUNK_LEN + 17][..CHUNK_LEN + more], long).unwrap();
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(&text, b"text");
     }
 
-    /// Each that this processor can run, and no other in its place. The files are the same.
+    /// Uses each back end that this processor can run, and no other in its place. The files are equal.
     #[test]
     fn the_back_end_that_was_asked_for_is_used() {
         let mut files = Vec::new();

@@ -1,10 +1,10 @@
-//! What can go wrong with a file.
+//! The errors of sealed files.
 
 use std::{fmt, io};
 
 /// The reason why a file was not sealed or opened.
 ///
-/// The traits of [`std::io`] return it inside an [`io::Error`]; `downcast` takes it out.
+/// The traits of [`std::io`] return this error inside an [`io::Error`]; `downcast` takes it out.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,14 +12,14 @@ pub enum Error {
     KeyLength,
     /// No format has that name.
     UnknownFormat,
-    /// This processor cannot run the back end that was asked for.
+    /// This processor cannot run the requested back end.
     Unavailable,
-    /// The commitment in the header is not that of this key and context: the wrong key, the wrong context, the wrong format,
-    /// a changed header, or no sealed file at all. Nothing was decrypted.
+    /// The commitment in the header is not that of this key and context. The key, the context or the format is wrong, the header was
+    /// changed, or the file is not a sealed file at all. Nothing was decrypted.
     WrongKey,
     /// The sealed file ends too early: within the header, within a tag, or without the short chunk that ends each file.
     Truncated,
-    /// The chunk of that number is not what was sealed there: changed, cut, moved, or followed by something.
+    /// The chunk of this number is not what was sealed there: it was changed, cut or moved, or something follows it.
     Chunk(u64),
     /// The text has more than [`MAX_TEXT_LEN`](crate::MAX_TEXT_LEN) bytes.
     TooLong,
@@ -30,12 +30,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns whether the file is not, or no longer, the one that the owner of this key sealed in this context.
+    /// Returns whether the file is not, or no longer, the file that the owner of this key sealed in this context.
     pub const fn is_unauthentic(&self) -> bool {
         matches!(self, Self::WrongKey | Self::Truncated | Self::Chunk(_))
     }
 
-    /// This error once more, for a reader that must fail again when it is asked again.
+    /// Returns a copy of this error, for a reader that must fail again on each further call.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::KeyLength => Self::KeyLength,
@@ -76,7 +76,7 @@ impl std::error::Error for Error {
 }
 
 impl From<io::Error> for Error {
-    /// An `io::Error` that carries one of ours is unwrapped.
+    /// Unwraps an `io::Error` that carries one of our errors.
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Io)
     }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use std::error::Error as _;
 
-    /// What each is to [`std::io`], whether it says that the file is not authentic, and what it says.
+    /// Checks the kind of each error for [`std::io`], whether it says that the file is not authentic, and its text.
     #[test]
     fn each_through_the_traits_of_io_and_back() {
         use io::ErrorKind::{FileTooLarge, InvalidData, InvalidInput, StorageFull, UnexpectedEof, Unsupported};

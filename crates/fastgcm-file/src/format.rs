@@ -1,34 +1,34 @@
-//! The format in figures: which bytes of a sealed file belong to which bytes of its text.
+//! The format in numbers: which bytes of a sealed file belong to which bytes of its text.
 //!
 //! ```text
 //! sealed:  salt 24 | commitment 32 | chunk 0: 16384 + tag 16 | chunk 1: 16384 + tag 16 | ... | last: 0..=16383 + tag 16
 //! ```
-//! The last chunk is always shorter than the others, and empty if need be: that is how a reader knows the end, so a file that was
-//! cut at a chunk's border is as broken as one that was cut within. Hence there is exactly one length of a sealed file for each
-//! length of text, and most other lengths can be refused without a key ([`text_len`]).
+//! The last chunk is always shorter than the others, and may be empty. That is how a reader recognises the end, so a file that was cut at a
+//! chunk's border is as broken as a file that was cut within a chunk. Hence each length of text has exactly one length of sealed file, and
+//! most other lengths can be refused without a key ([`text_len`]).
 
 use crate::Error;
 use core::fmt;
 use std::str::FromStr;
 
-/// Bytes of the header: salt and commitment.
+/// The length of the header in bytes: salt and commitment.
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
-/// Bytes of the salt: random for every file.
+/// The length of the salt in bytes. The salt is random for every file.
 pub const SALT_LEN: usize = 24;
-/// Bytes of the commitment to key and context.
+/// The length in bytes of the commitment to key and context.
 pub const COMMITMENT_LEN: usize = 32;
-/// Bytes of text in each chunk except the last.
+/// The bytes of text in each chunk except the last.
 pub const CHUNK_LEN: usize = 16384;
-/// Bytes of the tag behind each chunk.
+/// The length in bytes of the tag behind each chunk.
 pub const TAG_LEN: usize = 16;
-/// Bytes of a sealed chunk, except the last.
+/// The length in bytes of a sealed chunk, except the last.
 pub const SEALED_CHUNK_LEN: usize = CHUNK_LEN + TAG_LEN;
-/// Chunks in the longest file, by the specification.
+/// The number of chunks in the longest file that the specification allows.
 pub const MAX_CHUNKS: u64 = 1 << 38;
-/// Bytes of the longest text, 4 PiB - 1: its last chunk is not full.
+/// The length in bytes of the longest text, 4 PiB - 1: its last chunk is not full.
 pub const MAX_TEXT_LEN: u64 = MAX_CHUNKS * CHUNK_LEN as u64 - 1;
 
-/// The AES that seals a file. The file does not say which, so the opener must know it.
+/// The AES variant that seals a file. The file does not name it, so the opener must know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -43,7 +43,7 @@ impl Format {
     /// All formats.
     pub const ALL: &[Self] = &[Self::Cobblestone256, Self::Cobblestone128];
 
-    /// Returns the bytes of a key of this format.
+    /// Returns the length in bytes of a key of this format.
     pub const fn key_len(self) -> usize {
         match self {
             Self::Cobblestone256 => 32,
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// Finds the format whose keys have `len` bytes.
+    /// Returns the format whose keys have `len` bytes.
     pub fn of_key_len(len: usize) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.key_len() == len)
     }
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// The name of the AEAD in IANA's registry, which goes into the key derivation.
+    /// Returns the AEAD's name in IANA's registry, which goes into the key derivation.
     pub(crate) const fn aead(self) -> &'static str {
         match self {
             Self::Cobblestone256 => "AEAD_AES_256_GCM",
@@ -82,19 +82,19 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// Finds the format of that name.
+    /// Returns the format of that name.
     ///
     /// # Errors
-    /// [`UnknownFormat`](Error::UnknownFormat) if no format has that name.
+    /// Returns [`UnknownFormat`](Error::UnknownFormat) if no format has that name.
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.iter().copied().find(|format| format.name() == name).ok_or(Error::UnknownFormat)
     }
 }
 
-/// Returns the bytes of the sealed file for `text_len` bytes of text.
+/// Returns the length of the sealed file for `text_len` bytes of text.
 ///
 /// # Errors
-/// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
+/// Returns [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
 ///
 /// ```
 /// use fastgcm_file::sealed_len;
@@ -110,15 +110,17 @@ pub fn sealed_len(text_len: u64) -> Result<u64, Error> {
 /// Returns the number of chunks for `text_len` bytes of text, which is at least one.
 ///
 /// # Errors
-/// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
+/// Returns [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
 pub fn chunks(text_len: u64) -> Result<u64, Error> {
     if text_len > MAX_TEXT_LEN { Err(Error::TooLong) } else { Ok(text_len / CHUNK_LEN as u64 + 1) }
 }
 
-/// Returns the bytes of text in a sealed file of that length, if the file is whole. Only opening the last chunk proves that it is.
+/// Returns the number of bytes of text in a sealed file of this length, if the file is whole. Only opening the last chunk proves that it is
+/// whole.
 ///
 /// # Errors
-/// [`Truncated`](Error::Truncated) if no sealed file has that length, [`TooLong`](Error::TooLong) if the length is greater than that of the longest file.
+/// Returns [`Truncated`](Error::Truncated) if no sealed file has that length, or [`TooLong`](Error::TooLong) if the length is greater than
+/// that of the longest file.
 ///
 /// ```
 /// use fastgcm_file::text_len;
@@ -139,7 +141,7 @@ pub fn text_len(sealed_len: u64) -> Result<u64, Error> {
     Ok(full * CHUNK_LEN as u64 + last - TAG_LEN as u64)
 }
 
-/// Where in a sealed file the chunk of that number starts.
+/// Returns where in a sealed file the chunk of this number starts.
 pub(crate) const fn chunk_start(number: u64) -> u64 {
     HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64
 }

@@ -1,6 +1,6 @@
-//! Sealed files of any size: **Cobblestone-256** and **Cobblestone-128**, the formats of C2SP's *chunked encryption* (AES-GCM in
-//! chunks of 16 KiB, HKDF-SHA-512, key commitment), which `pyca/cryptography`, Go's `filippo.io/cobblestone` and the crate
-//! `cobblestone` read and write too.
+//! Sealed files of any size: **Cobblestone-256** and **Cobblestone-128**, the formats of C2SP's *chunked encryption* (AES-GCM in chunks of
+//! 16 KiB, HKDF-SHA-512, key commitment). `pyca/cryptography`, Go's `filippo.io/cobblestone` and the crate `cobblestone` read and write
+//! these formats too.
 //!
 //! ```
 //! use fastgcm_file::{Format, Key, open, seal};
@@ -25,18 +25,19 @@
 //! | chunks by number, on many machines | [`Cipher`] |
 //!
 //! # What it promises
-//! * **No byte leaves before it is verified.** The library refuses a chunk that was changed, moved, repeated or left out, a file that was cut
-//!   or has anything behind its end, and a file of another key or context.
+//! * **No byte leaves before it is verified.** The library refuses a chunk that was changed, moved, repeated or left out, a file that was
+//!   cut or extended, and a file of another key or context.
 //! * A *stream* is opened chunk by chunk. The text that it gives out before it fails is authentic, but only a prefix. [`RangeReader`]
 //!   verifies the end of the file first.
-//! * **Memory** is half a MiB a thread, for files of any size.
+//! * **Memory** is half a MiB for each thread, for files of any size.
 //! * **Keys** and buffers of text are wiped when they are dropped. The library logs nothing, and no input makes it panic.
 //!
 //! # What it does not promise
-//! A sealed file shows the length of its text. Anybody who can replace a sealed file can put an older one there, or another one of the same key,
-//! unless the context tells them apart. The library takes no passwords: a key is random.
+//! A sealed file reveals the length of its text. Anybody who can replace a sealed file can put an older version there, or another file of
+//! that key, unless the context distinguishes them. The library takes no passwords: a key is random.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 
 mod cipher;
 mod error;

@@ -1,16 +1,16 @@
-//! One file on many threads, in bounded memory, with the same bytes for any number of threads.
+//! One file on many threads, in bounded memory. The bytes do not depend on the number of threads.
 //!
-//! Each thread takes the next unit of 16 chunks from the input, converts it, waits for its turn, and writes it. Reading is one at a
-//! time, in order, and so is writing; so this works for pipes as for files, needs no queue, and holds one unit a thread:
+//! Each thread takes the next unit of 16 chunks from the input, converts it, waits for its turn, and writes it. Reading happens one unit at
+//! a time, in order, and so does writing. So this works for pipes as for files, needs no queue, and holds one unit for each thread:
 //! ```text
 //! thread 0   read 0 | convert 0    | write 0 | read 2 | convert 2    | write 2
 //! thread 1          | read 1 | convert 1     | write 1 | read 3 | convert 3 ...
 //! ```
-//! Two threads already overlap all three steps, which is where the time goes: sealing a unit takes about as long as the kernel
-//! takes to copy it. The alternative, a reading, a writing and many converting threads with queues between them, holds several
-//! times the memory and hands each unit from core to core twice.
+//! Two threads already overlap all three steps, and these steps take all the time: sealing a unit takes about as long as the kernel takes
+//! to copy it. The alternative, a reading, a writing and many converting threads with queues between them, holds several times the memory
+//! and hands each unit from core to core twice.
 //!
-//! A thread starts when there is a further unit for it, so a short file is converted by the caller alone.
+//! A thread starts when there is another unit for it, so the caller alone converts a short file.
 
 use crate::{
     CHUNK_LEN, Cipher, Error, Key, SEALED_CHUNK_LEN, TAG_LEN,
@@ -24,13 +24,13 @@ use std::{
 };
 use zeroize::optimization_barrier;
 
-/// Seals all that it reads from `text`, and writes the sealed file to `sealed`. Returns the bytes of text.
+/// Seals everything that it reads from `text`, and writes the sealed file to `sealed`. Returns the number of bytes of text.
 ///
 /// The function uses the calling thread and up to `threads - 1` more, 64 in all at most, with half a MiB each. The sealed file does not
 /// depend on `threads`. If the function fails, `sealed` has received a truncated file, which every reader refuses.
 ///
 /// # Errors
-/// [`Io`](Error::Io) from `text` or `sealed`, or if the operating system has no random bytes; [`TooLong`](Error::TooLong).
+/// Returns [`Io`](Error::Io) from `text` or `sealed`, or if the operating system has no random bytes; or [`TooLong`](Error::TooLong).
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, open, seal};
@@ -56,15 +56,15 @@ pub fn seal(
     seal_chunks(&cipher, text, sealed, threads)
 }
 
-/// Opens the sealed file that it reads from `sealed`, and writes the text to `text`, each chunk after it was verified. Returns the bytes
-/// of text.
+/// Opens the sealed file that it reads from `sealed`, and writes the text to `text`, each chunk after it was verified. Returns the number
+/// of bytes of text.
 ///
-/// **The file is known to be whole only when this function returns `Ok`**. After an error, `text` has received a prefix of the text at best.
-/// The function takes threads and memory as [`seal`] does.
+/// **The file is known to be whole only when this function returns `Ok`**. After an error, `text` has received a prefix of the text at
+/// best. The function uses threads and memory as [`seal`] does.
 ///
 /// # Errors
-/// [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated) or [`Chunk`](Error::Chunk) if the file is not what was sealed with this
-/// key and context; [`Io`](Error::Io) from `sealed` or `text`.
+/// Returns [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated) or [`Chunk`](Error::Chunk) if the file is not what was sealed
+/// with this key and context, or [`Io`](Error::Io) from `sealed` or `text`.
 pub fn open(
     key: &Key,
     context: &[u8],
@@ -76,7 +76,7 @@ pub fn open(
     open_chunks(&cipher, 0, End::OfFile, sealed, text, threads)
 }
 
-/// What the end of the input is the end of.
+/// What ends where the input ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The file: its last chunk is short.
@@ -109,7 +109,7 @@ pub(crate) fn seal_chunks(
     Ok(run(text, sealed, threads, [CHUNK_LEN, SEALED_CHUNK_LEN], convert)?.read)
 }
 
-/// Opens chunks from the one of number `first` on. Returns how many bytes of text there were.
+/// Opens chunks from number `first` on. Returns how many bytes of text there were.
 pub(crate) fn open_chunks(
     cipher: &Cipher,
     first: u64,
@@ -138,18 +138,18 @@ pub(crate) fn open_chunks(
     Ok(run(sealed, text, threads, [SEALED_CHUNK_LEN, CHUNK_LEN], convert)?.written)
 }
 
-/// Memory of a fixed size, used from the front. When it is dropped, what was used of it is wiped: a short file takes a short time.
+/// Memory of a fixed size, used from the front. Dropping it wipes only the used part, so a short file takes little time.
 pub(crate) struct Buffer(Vec<u8>);
 
 impl Buffer {
-    /// Room for `len` bytes, or an error where there is no memory.
+    /// Returns room for `len` bytes, or an error if there is not enough memory.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         Ok(Self(bytes))
     }
 
-    /// The first `len` bytes: what they held, or zeros where nothing was. There must be room for them.
+    /// Returns the first `len` bytes: their old values, or zeros if they were unused. There must be room for them.
     pub(crate) fn first(&mut self, len: usize) -> &mut [u8] {
         while self.0.len() < len {
             let zeros = &[0; CHUNK_LEN][..CHUNK_LEN.min(len - self.0.len())];
@@ -167,10 +167,9 @@ impl Drop for Buffer {
     }
 }
 
-/// Chunks in a unit of work: 256 KiB. Smaller ones cost more system calls and turns, larger ones memory and cache.
+/// The number of chunks in a unit of work: 256 KiB. Smaller units cost more system calls and turns; larger ones cost memory and cache.
 const UNIT: usize = 16;
-/// More threads than that do not start: 64 times two buffers of a unit are 32 MiB, and reading and writing in turn are the limit long
-/// before.
+/// The most threads that start: 64 times two buffers of a unit are 32 MiB, and reading and writing in turn become the limit long before.
 const MAX_THREADS: usize = 64;
 
 /// One conversion of an input to an output.
@@ -179,7 +178,7 @@ struct Pipe<R, W, F> {
     sink: Mutex<Sink<W>>,
     turn: Condvar,
     threads: usize,
-    /// Bytes of a full chunk before and after.
+    /// The bytes of a full chunk before and after conversion.
     chunk: [usize; 2],
     /// (unit, input, whether it is the last, output) -> bytes of output.
     convert: F,
@@ -190,7 +189,7 @@ struct Source<R> {
     /// The number of the next unit.
     next: u64,
     ended: bool,
-    /// Threads at work.
+    /// The number of threads at work.
     workers: usize,
 }
 
@@ -202,15 +201,15 @@ struct Sink<W> {
     stopped: bool,
 }
 
-/// Bytes.
+/// The bytes that were read and written.
 #[derive(Default)]
 struct Totals {
     read: u64,
     written: u64,
 }
 
-/// Converts all units of `input`, in buffers of [`UNIT`] times these lengths. The last unit is the first that is not full, so it may be
-/// empty. Flushes `output`.
+/// Converts all units of `input`, in buffers of [`UNIT`] times these lengths. The last unit is the first unit that is not full, so it may
+/// be empty. Flushes `output`.
 fn run<R, W, F>(input: R, output: W, threads: NonZero<usize>, chunk: [usize; 2], convert: F) -> Result<Totals, Error>
 where
     R: Read + Send,
@@ -239,22 +238,22 @@ where
     W: Write + Send,
     F: Fn(u64, &[u8], bool, &mut [u8]) -> Result<usize, Error> + Sync,
 {
-    /// Bytes of input in a full unit.
+    /// Returns the bytes of input in a full unit.
     fn full(&self) -> usize {
         UNIT * self.chunk[0]
     }
 
-    /// The buffers of a thread.
+    /// Returns the buffers of a thread.
     fn room(&self) -> Result<[Buffer; 2], Error> {
         let [before, after] = self.chunk.map(|len| Buffer::new(len * UNIT));
         Ok([before?, after?])
     }
 
-    /// What each thread does.
+    /// Runs one thread.
     fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, [mut before, mut after]: [Buffer; 2]) {
         let _guard = StopOnPanic(self);
         while let Some((unit, read, more)) = self.take(&mut before) {
-            // If the system does not give us another thread, or memory for it, those that we have do the work.
+            // If the system gives us no further thread, or no memory for it, the threads that we have do the work.
             if more && let Ok(buffers) = self.room() {
                 let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope, buffers));
             }
@@ -270,7 +269,7 @@ where
         }
     }
 
-    /// Reads the next unit: its number, its length, and whether another thread should start. `None` after the last.
+    /// Reads the next unit: its number, its length, and whether another thread should start. Returns `None` after the last unit.
     fn take(&self, buffer: &mut Buffer) -> Option<(u64, Result<usize, Error>, bool)> {
         let mut source = self.source.lock().ok()?;
         if source.ended {
@@ -285,7 +284,7 @@ where
         Some((unit, read, more))
     }
 
-    /// Fills a buffer, or reads until the input ends. A buffer that is new grows with what comes, so that a short file does not touch all of it.
+    /// Fills a buffer, or reads until the input ends. A new buffer grows as input arrives, so a short file does not touch all of it.
     fn read(&self, input: &mut R, buffer: &mut Buffer) -> Result<usize, Error> {
         let (mut read, used) = (0, buffer.0.len());
         for chunks in [1, 4, UNIT] {
@@ -298,7 +297,8 @@ where
         Ok(read)
     }
 
-    /// Waits for the unit's turn and writes it, or reports its error: the first in the order of units. `false` if all is over.
+    /// Waits for the unit's turn and writes it, or reports its error: the first error in the order of units. Returns `false` if all work is
+    /// over.
     fn put(&self, unit: u64, converted: Result<(usize, &[u8]), Error>) -> bool {
         let waited = self.sink.lock().and_then(|sink| self.turn.wait_while(sink, |sink| sink.turn != unit && !sink.stopped));
         let Ok(mut sink) = waited else { return false };
@@ -326,7 +326,7 @@ where
     }
 }
 
-/// If a thread panics (a reader or writer of the caller's may), its unit never gets its turn: the others must not wait for it.
+/// If a thread panics (the caller's reader or writer may), its unit never gets its turn, and the other threads must not wait for it.
 struct StopOnPanic<'a, R, W, F>(&'a Pipe<R, W, F>);
 
 impl<R, W, F> Drop for StopOnPanic<'_, R, W, F> {

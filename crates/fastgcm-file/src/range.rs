@@ -1,4 +1,4 @@
-//! Any bytes of a sealed file, without opening the rest.
+//! Reading any bytes of a sealed file without opening the rest.
 
 use crate::{
     CHUNK_LEN, Cipher, Error, Key, TAG_LEN,
@@ -16,8 +16,8 @@ use zeroize::Zeroize;
 
 /// Opens ranges of a sealed file.
 ///
-/// [`new`](Self::new) verifies the header and the **last chunk**. So it refuses a file that was truncated or extended before any range
-/// is read, and the length of the text is authentic.
+/// [`new`](Self::new) verifies the header and the **last chunk**. So it refuses a truncated or extended file before any range is read, and
+/// the length of the text is authentic.
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, RangeReader, seal};
@@ -46,8 +46,8 @@ impl<R: Read + Seek + Send> RangeReader<R> {
     /// Verifies the header and the last chunk of `source`, whose whole content is the sealed file.
     ///
     /// # Errors
-    /// [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated), [`TooLong`](Error::TooLong), [`Chunk`](Error::Chunk) for the last
-    /// chunk, or [`Io`](Error::Io) from `source`.
+    /// Returns [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated), [`TooLong`](Error::TooLong), [`Chunk`](Error::Chunk) for the
+    /// last chunk, or [`Io`](Error::Io) from `source`.
     pub fn new(key: &Key, context: &[u8], mut source: R) -> Result<Self, Error> {
         let sealed_len = source.seek(SeekFrom::End(0))?;
         source.rewind()?;
@@ -58,7 +58,7 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         Ok(reader)
     }
 
-    /// Returns the bytes of text.
+    /// Returns the length of the text in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -68,11 +68,11 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         self.len == 0
     }
 
-    /// Returns the bytes of that range of the text. The function verifies all chunks of the range before it returns.
+    /// Returns the bytes of this range of the text. The function verifies all chunks of the range before it returns.
     ///
     /// # Errors
-    /// [`OutOfRange`](Error::OutOfRange) if the range is not within the text, or if the memory is too small for it; [`Chunk`](Error::Chunk) or
-    /// [`Truncated`](Error::Truncated) if a chunk is not authentic; [`Io`](Error::Io) from the source.
+    /// Returns [`OutOfRange`](Error::OutOfRange) if the range is not within the text, or if there is not enough memory for it;
+    /// [`Chunk`](Error::Chunk) or [`Truncated`](Error::Truncated) if a chunk is not authentic; or [`Io`](Error::Io) from the source.
     pub fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         self.check(&range)?;
         let mut text = Vec::new();
@@ -82,20 +82,20 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         Ok(text)
     }
 
-    /// Verifies all chunks of the range, and gives no text out.
+    /// Verifies all chunks of the range without giving out any text.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Fails like [`read`](Self::read).
     pub fn verify(&mut self, range: Range<u64>, threads: NonZero<usize>) -> Result<(), Error> {
         self.copy(range, io::sink(), threads)
     }
 
-    /// Writes that range of the text to `text`, **each chunk after it was verified**, on threads as [`open`](crate::open) does. A caller that
-    /// may release nothing if any chunk is not authentic, and whose range is too long for [`read`](Self::read), calls
+    /// Writes this range of the text to `text`, **each chunk after it was verified**, on threads as [`open`](crate::open) does. If no text
+    /// may be released unless all chunks are authentic, and the range is too long for [`read`](Self::read), the caller must call
     /// [`verify`](Self::verify) first.
     ///
     /// # Errors
-    /// As [`read`](Self::read), or [`Io`](Error::Io) from `text`.
+    /// Fails like [`read`](Self::read), or returns [`Io`](Error::Io) from `text`.
     pub fn copy(&mut self, range: Range<u64>, text: impl Write + Send, threads: NonZero<usize>) -> Result<(), Error> {
         self.check(&range)?;
         if range.is_empty() {

@@ -7,11 +7,11 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Opens the sealed file that it reads from `R`, on one thread.
+/// Opens a sealed file that it reads from `R`, on one thread.
 ///
-/// Every byte that a `Reader` gives out belongs to a verified chunk. **The reader knows only at the end that the file is whole**: until `read`
-/// has returned 0, the caller has a prefix. If the file is not authentic, the [`io::Error`] contains an [`Error`], and each further call
-/// returns it again. Errors of `R` itself do not stay, so a caller can repeat a read that was interrupted.
+/// Every byte that a `Reader` gives out belongs to a verified chunk. **The reader knows only at the end that the file is whole**: until
+/// `read` has returned 0, the caller has a prefix. If the file is not authentic, the [`io::Error`] contains an [`Error`], and each further
+/// call returns that error again. The reader does not remember errors of `R` itself, so a caller can repeat a read that was interrupted.
 ///
 /// See [`Writer`](crate::Writer) for an example.
 pub struct Reader<R: Read> {
@@ -19,9 +19,9 @@ pub struct Reader<R: Read> {
     cipher: Cipher,
     number: u64,
     sealed: Vec<u8>,
-    /// Bytes of the next sealed chunk that have come so far.
+    /// The bytes of the next sealed chunk that have arrived so far.
     have: usize,
-    /// One opened chunk, and which bytes of it are still to be given out.
+    /// One opened chunk, and which of its bytes are still to be given out.
     text: Zeroizing<Vec<u8>>,
     start: usize,
     end: usize,
@@ -38,20 +38,20 @@ impl<R: Read> Reader<R> {
     /// Reads the header and checks that it belongs to this key and context.
     ///
     /// # Errors
-    /// [`WrongKey`](Error::WrongKey) if the header does not belong to them; [`Truncated`](Error::Truncated) if the file is shorter than a
-    /// header; [`Io`](Error::Io) from `inner`.
+    /// Returns [`WrongKey`](Error::WrongKey) if the header does not belong to them, [`Truncated`](Error::Truncated) if the file is
+    /// shorter than a header, or [`Io`](Error::Io) from `inner`.
     pub fn new(key: &Key, context: &[u8], mut inner: R) -> Result<Self, Error> {
         let cipher = open_header(key, context, &mut inner)?;
         let (sealed, text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
         Ok(Self { inner, cipher, number: 0, sealed, have: 0, text, start: 0, end: 0, state: State::Open })
     }
 
-    /// Returns the `R` that it reads from.
+    /// Returns the `R` from which the reader reads.
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
-    /// Returns the `R` that it reads from. Bytes that were read ahead are lost.
+    /// Returns the `R` from which the reader reads. Bytes that were read ahead are lost.
     pub fn into_inner(self) -> R {
         self.inner
     }
@@ -82,7 +82,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads the header, and derives the keys of the file if it is theirs.
+/// Reads the header, and derives the keys of the file if the header belongs to this key and context.
 pub(crate) fn open_header(key: &Key, context: &[u8], input: &mut impl Read) -> Result<Cipher, Error> {
     let mut header = [0; HEADER_LEN];
     let read = fill(input, &mut header).map_err(|(error, _)| error)?;
@@ -92,8 +92,8 @@ pub(crate) fn open_header(key: &Key, context: &[u8], input: &mut impl Read) -> R
     Cipher::of(key, context, &header)
 }
 
-/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it. An input that says that it has given
-/// more than there was room for is broken.
+/// Reads until `buffer` is full or the input ends, and returns how many bytes came; with an error, how many came before it. An input is
+/// broken if it claims to have given more bytes than there was room for.
 pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (io::Error, usize)> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::{Format, MAX_CHUNKS};
 
-    /// In files of gigabytes that no test opens, up to the longest that there may be.
+    /// Checks numbers in files of gigabytes that no test opens, up to the longest possible file.
     #[test]
     fn numbers_of_any_size() {
         let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();

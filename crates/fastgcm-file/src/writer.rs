@@ -1,4 +1,4 @@
-//! Sealing as a stream: anything that is written is sealed chunk by chunk and passed on.
+//! Sealing as a stream: everything written is sealed chunk by chunk and passed on.
 
 use crate::{CHUNK_LEN, Cipher, Error, Key, SEALED_CHUNK_LEN, TAG_LEN};
 use std::{
@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 /// Seals the text that is written to it, on one thread, and writes the sealed file to `W`.
 ///
-/// The caller must call [`finish`](Self::finish), which writes the last chunk: every reader refuses a file without it as truncated. So a
-/// caller may drop the writer after an error.
+/// The caller must call [`finish`](Self::finish), which writes the last chunk: every reader refuses a file without the last chunk as
+/// truncated. So a caller may simply drop the writer after an error.
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, Reader, Writer};
@@ -51,20 +51,20 @@ impl<W: Write> Writer<W> {
     /// Seals the rest of the text as the last chunk, flushes `W` and returns it.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) from `W`, also if an earlier write failed. The file is truncated then, and every reader refuses it.
+    /// Returns [`Io`](Error::Io) from `W`, also if an earlier write failed. The file is then truncated, and every reader refuses it.
     pub fn finish(mut self) -> Result<W, Error> {
         self.pass_on(None)?;
         self.inner.flush()?;
         Ok(self.inner)
     }
 
-    /// Returns the `W` that it writes to.
+    /// Returns the `W` to which the writer writes.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// Seals one chunk, `text` or else what was collected, and writes it. If that fails some of it may have been written, so
-    /// nothing that came later could be right.
+    /// Seals one chunk, `text` or else the collected text, and writes it. If that fails, some of the chunk may have been written, so
+    /// nothing later could be right.
     fn pass_on(&mut self, text: Option<&[u8]>) -> Result<(), Error> {
         if self.failed {
             return Err(io::Error::other("an earlier write failed").into());
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Fails once, after so many bytes.
+    /// Fails once, after this many bytes.
     struct Full(usize);
 
     impl Write for Full {
@@ -164,7 +164,7 @@ mod tests {
         assert!(writer.finish().is_err());
     }
 
-    /// In files of gigabytes that no test seals, up to the longest that there may be.
+    /// Checks numbers in files of gigabytes that no test seals, up to the longest possible file.
     #[test]
     fn numbers_of_any_size() {
         let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();

@@ -1,5 +1,6 @@
-//! The calls. What may be an array of Java comes as where it begins and a place in it (`at`), because Java makes a slice slower than we add. Who calls has checked that all lies within its memory, and Java that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
-//! result is 0, or says what is wrong: Java throws the exception.
+//! The calls. Memory that may be an array of Java comes as a beginning and a place in it (`at`), because Java makes a slice more slowly
+//! than we add. The caller has checked that everything lies within its memory, and Java that output is input or does not overlap it. A
+//! message has its tag behind it. A result is 0 or a number for what is wrong; Java then throws the exception.
 
 use fastgcm::{Backend, Error, KcXaes, Key, Nonce, RootKey, Scheme, ShortTag, Tag, Xaes, hazmat::Pieces};
 use std::{
@@ -22,7 +23,7 @@ fn backend() -> Backend {
     *BACKEND.get_or_init(Backend::detect)
 }
 
-/// A call, whose panic (a fault of ours) does not get out.
+/// Runs a call. A panic in it (a fault of ours) does not leave this function.
 #[inline(always)]
 fn status(call: impl FnOnce() -> Result<(), Error>) -> c_int {
     match catch_unwind(AssertUnwindSafe(call)) {
@@ -32,7 +33,7 @@ fn status(call: impl FnOnce() -> Result<(), Error>) -> c_int {
     }
 }
 
-/// What `make` makes, on the heap; null if there is no memory.
+/// Returns what `make` makes, on the heap, or null if there is no memory.
 fn on_heap<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> Result<(), Error>) -> *mut T {
     const { assert!(size_of::<T>() > 0) }
     // SAFETY: not of no bytes.
@@ -59,23 +60,23 @@ unsafe fn free<T>(made: *mut T) {
     }
 }
 
-/// Bytes of Java's: its empty arrays lie somewhere too, but a foreign function may be told that nothing lies at 0.
+/// Returns bytes of Java's: its empty arrays are somewhere too, but a foreign function may be told that nothing is at 0.
 ///
 /// # Safety
-/// So many bytes are readable there while they are used.
+/// This many bytes are readable there while they are used.
 unsafe fn read<'a>(at: *const u8, size: usize) -> &'a [u8] {
     // SAFETY: the caller's promise.
     if size == 0 { &[] } else { unsafe { slice::from_raw_parts(at, size) } }
 }
 
 /// # Safety
-/// So many bytes are writable there while they are used, and nothing else reads them.
+/// This many bytes are writable there while they are used, and nothing else reads them.
 unsafe fn write<'a>(at: *mut u8, size: usize) -> &'a mut [u8] {
     // SAFETY: the caller's promise.
     if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(at, size) } }
 }
 
-/// The nonce, and the AAD behind it.
+/// Returns the nonce, and the AAD behind it.
 ///
 /// # Safety
 /// As for `read`.
@@ -84,7 +85,7 @@ unsafe fn head<'a>(head: *const u8, nonce: usize, aad: usize) -> Result<(Nonce<'
     unsafe { Ok((Nonce::any(read(head, nonce))?, read(head.wrapping_add(nonce), aad))) }
 }
 
-/// Sealing under that key.
+/// Seals under this key.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.
@@ -98,12 +99,12 @@ unsafe fn seal(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: u
             key.seal_detached_to(nonce, aad, read(from, size), write(to, size))?
         }
     };
-    // SAFETY: likewise; the text has been written.
+    // SAFETY: the caller's promise; the text has been written.
     unsafe { write(to.wrapping_add(size), tag.min(16)) }.copy_from_slice(&made.0[..tag.min(16)]);
     Ok(())
 }
 
-/// Opening under that key. What is opened in place and refused is what it was before; anything else that is refused is all zero.
+/// Opens under this key. A refused text in place is what it was before; any other refused output is all zero.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.
@@ -114,7 +115,7 @@ unsafe fn open(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: u
     expected.0[..tag.min(16)].copy_from_slice(unsafe { read(from.wrapping_add(size), tag.min(16)) });
     macro_rules! open {
         ($tag:expr) => {
-            // SAFETY: likewise; what is opened in place is read through `to` only.
+            // SAFETY: the caller's promise; text that is opened in place is read only through `to`.
             unsafe {
                 if from == to.cast_const() {
                     key.open_restoring(nonce, aad, write(to, size), &$tag)
@@ -138,8 +139,8 @@ fn short<const N: usize>(tag: &Tag) -> ShortTag<N> {
     ShortTag(std::array::from_fn(|at| tag.0[at]))
 }
 
-/// Begins: `name` is the back end that keys are made for, if this machine can run it, else they are made for the best one. Returns how many bytes of a
-/// message go in one call, so that none takes more than 100 us: garbage collection waits for it.
+/// Starts the library: `name` is the back end for which keys are made, if this machine can run it; otherwise they are made for the best
+/// one. Returns how many bytes of a message go in one call, so that no call takes more than 100 us: garbage collection waits for it.
 ///
 /// # Safety
 /// So many bytes are readable there.
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn fastgcm_java_start(name: *const u8, size: usize) -> c_i
     if matches!(chosen.name(), "portable" | "vpaes-ssse3") { 4096 } else { 65536 }
 }
 
-/// Writes the name of the back end to `name`, and returns its length, of at most `size` bytes.
+/// Writes the name of the back end to `name`, and returns its length, which is at most `size` bytes.
 ///
 /// # Safety
 /// So many bytes are writable there.
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn fastgcm_java_backend(name: *mut u8, size: usize) -> c_i
     size as c_int
 }
 
-/// Makes a key of 16, 24 or 32 bytes; null if there is no memory.
+/// Makes a key of 16, 24 or 32 bytes. Returns null if there is no memory.
 ///
 /// # Safety
 /// So many bytes are readable there.
@@ -184,8 +185,9 @@ pub unsafe extern "C" fn fastgcm_java_key_free(key: *mut Key) {
     unsafe { free(key) };
 }
 
-/// Derives what a message of XAES-256-GCM has, from a root key of 32 bytes and a nonce of 24: writes its key to the first 32 bytes of `made`, which has 64.
-/// Its nonce of AES-GCM is the last 12 bytes of the other one. If it `commits`, the commitment is written behind the key, else zeros.
+/// Derives what a message of XAES-256-GCM needs, from a root key of 32 bytes and a nonce of 24. It writes the message's key to the first 32
+/// bytes of `made`, which has 64. The message's nonce is the last 12 bytes of the given nonce. If `commits` is set, the commitment follows
+/// the key, otherwise zeros.
 ///
 /// # Safety
 /// So many bytes are readable and writable there.
@@ -213,11 +215,12 @@ fn derive<S: Scheme<Nonce = [u8; 24]>>(root: &[u8; 32], nonce: &[u8; 24], made: 
     done
 }
 
-/// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them; or decrypts them, if the `tag` bytes behind them are their tag: else
-/// returns 1. Then what was opened in place is what it was before, and anything else is all zero. `head` is the nonce, and the AAD behind it.
+/// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them; or decrypts them, if the `tag` bytes behind them
+/// are their tag, and otherwise returns 1. After a refusal, text in place is what it was before, and any other output is all zero. `head`
+/// is the nonce, and the AAD behind it.
 ///
 /// # Safety
-/// All of that is readable and writable. What is written is what is read, or does not overlap it, and does not overlap `head`.
+/// All of these are readable or writable. The output is the input, or does not overlap it, and does not overlap `head`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_message(
     key: *const Key,
@@ -243,7 +246,8 @@ pub unsafe extern "C" fn fastgcm_java_message(
     })
 }
 
-/// `fastgcm_java_message` for the only message of a key (`key_size` bytes), which is made and wiped meanwhile: nothing is left to be freed.
+/// Does what `fastgcm_java_message` does, for the only message of a key (`key_size` bytes), which is made and wiped meanwhile: nothing is
+/// left to be freed.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.
@@ -277,7 +281,7 @@ pub unsafe extern "C" fn fastgcm_java_once(
     })
 }
 
-/// Begins a message in pieces; null if there is no memory.
+/// Begins a message in pieces. Returns null if there is no memory.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.
@@ -300,7 +304,7 @@ pub unsafe extern "C" fn fastgcm_java_pieces_free(pieces: *mut Pieces) {
     unsafe { free(pieces) };
 }
 
-/// The next piece of AAD.
+/// Takes the next piece of AAD.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.
@@ -310,7 +314,7 @@ pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, 
     status(|| unsafe { (*pieces).aad(&*key, read(aad.wrapping_add(at), size)) })
 }
 
-/// The next piece of text. What is decrypted is not verified: Java wipes it if `fastgcm_java_end` refuses it.
+/// Takes the next piece of text. Decrypted text is not verified: Java wipes it if `fastgcm_java_end` refuses the message.
 ///
 /// # Safety
 /// As for `fastgcm_java_message`.

@@ -1,4 +1,4 @@
-//! The same calls for Java before 25, by JNI. Memory is an array and a place in it, or null and an address. Arrays are held with
+//! The calls for Java before 25, by JNI. Memory is an array and a place in it, or null and an address. Arrays are held with
 //! `GetPrimitiveArrayCritical`: garbage collection waits, and Java cuts messages so that it does not wait for long.
 
 use crate::calls::*;
@@ -17,12 +17,12 @@ macro_rules! java {
     };
 }
 
-/// An array that is held until this is dropped, or memory elsewhere.
+/// An array that is held until this value is dropped, or memory elsewhere.
 struct Held {
     env: *mut JNIEnv,
     array: jbyteArray,
     start: *mut u8,
-    /// `JNI_ABORT` if it is only read.
+    /// `JNI_ABORT` if the array is only read.
     mode: jint,
 }
 
@@ -52,7 +52,7 @@ impl Drop for Held {
     }
 }
 
-/// Memory as Java names it: an array and a place in it, or null, an address, and where what lies there ends.
+/// Memory in Java's terms: an array and a place in it, or null, an address, and the end of the memory there.
 #[derive(Clone, Copy)]
 struct Place {
     array: jbyteArray,
@@ -61,7 +61,7 @@ struct Place {
 }
 
 impl Place {
-    /// All of an array.
+    /// Returns all of an array.
     ///
     /// # Safety
     /// As for `both`: no array is held.
@@ -72,8 +72,8 @@ impl Place {
         Self { array, at: 0, end }
     }
 
-    /// Where it begins, if `size` bytes from there on lie within the memory. Java has checked that; a fault there must not become one of the virtual machine.
-    /// (Java says where an array ends, from the array itself: to ask here takes 8 ns for each.)
+    /// Returns where it begins, if `size` bytes from there on are within the memory. Java has checked that; a fault in that check must not
+    /// become one of the virtual machine. (Java passes the end of an array, from the array itself: asking for it here takes 8 ns for each.)
     #[inline(always)]
     fn inside(self, size: jlong) -> Option<usize> {
         let nowhere = self.array.is_null() && self.at == 0 && size > 0;
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// What `call` makes of where the first `size` bytes of an array begin, and of their number. They are only read.
+/// Calls `call` with where the first `size` bytes of an array begin, and with their number. They are only read.
 ///
 /// # Safety
 /// As for `Held::new`, but that no array is held yet.
@@ -96,7 +96,7 @@ unsafe fn reading<T>(env: *mut JNIEnv, array: jbyteArray, size: jint, failed: T,
     }
 }
 
-/// What `call` makes of where an array begins (null is nowhere) and of a place in it, from where on so many bytes are written.
+/// Calls `call` with where an array begins (null is nowhere) and with a place in it, from which so many bytes are written.
 ///
 /// # Safety
 /// As for `both`.
@@ -108,7 +108,8 @@ unsafe fn writing(env: *mut JNIEnv, to: Place, size: jlong, call: impl FnOnce(*m
     }
 }
 
-/// What `call` makes of where these begin, of which one is read, and one written, so many bytes each, and of the places there. An array that is both is held once.
+/// Calls `call` with where these begin and with the places in them. One is read and one is written, so many bytes each. An array that is
+/// both is held once.
 ///
 /// # Safety
 /// As for `Held::new`, but that no array is held yet.
@@ -131,7 +132,7 @@ unsafe fn both(
     }
 }
 
-/// How many bytes of text and tag are read, and how many are written.
+/// Returns how many bytes of text and tag are read, and how many are written.
 fn sizes(size: jint, tag: jint, seals: jboolean) -> (jlong, jlong) {
     let (text, all) = (jlong::from(size), jlong::from(size) + jlong::from(tag.max(0)));
     if size < 0 || tag < 0 {
@@ -143,7 +144,7 @@ fn sizes(size: jint, tag: jint, seals: jboolean) -> (jlong, jlong) {
     }
 }
 
-/// What `call` makes of a copy of the nonce and the AAD behind it, which takes less time than to hold the array.
+/// Calls `call` with a copy of the nonce and the AAD behind it, which takes less time than holding the array.
 ///
 /// # Safety
 /// As for `both`.
@@ -167,8 +168,8 @@ unsafe fn copied(env: *mut JNIEnv, head: jbyteArray, nonce: jint, aad: jint, cal
     call(copy)
 }
 
-/// Where the fields of `java.nio.Buffer` lie which say whether the memory of a buffer has an owner who may give it back: `segment` is not null then. Java has
-/// no method for that before 22. Null if this Java has no such field; then all buffers are copied.
+/// The place of the field of `java.nio.Buffer` that says whether a buffer's memory has an owner who may give it back: `segment` is then not
+/// null. Java has no method for that before 22. It is null if this Java has no such field; then all buffers are copied.
 static SEGMENT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// # Safety
@@ -189,7 +190,7 @@ unsafe fn find_segment(env: *mut JNIEnv) {
 /// Functions of the class `io.github.fastgcm.Native`.
 macro_rules! native {
     ($(fn $name:ident($env:ident $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)+) => {$(
-        /// As its namesake in `calls`.
+        /// Does what its namesake in `calls` does.
         ///
         /// # Safety
         /// Java calls it, with what it has checked.
@@ -264,7 +265,7 @@ native! {
             return FAULT;
         }
         copied(env, head, nonce, aad, |head| both(env, (from, reads), (to, writes), |from, from_at, to, to_at| {
-            // No copy of the key, which would have to be wiped.
+            // There is no copy of the key, which would have to be wiped.
             Held::new(env, key, JNI_ABORT).map_or(FAULT, |key| fastgcm_java_once(
                 key.start, key_size as usize, head, nonce as usize, aad as usize, from, from_at, size as usize, to, to_at, tag as usize, seals as c_int
             ))
@@ -280,7 +281,7 @@ native! {
     }
 
     fn Java_io_github_fastgcm_Native_aad(env, pieces: jlong, key: jlong, aad: jbyteArray, aad_at: jint, size: jint) -> jint {
-        // `both` with nothing to write: the array is only read, but not from its beginning.
+        // This is `both` with nothing to write: the array is only read, but not from its beginning.
         let (from, to) = (Place { at: aad_at.into(), ..Place::all(env, aad) }, Place { array: ptr::null_mut(), at: 0, end: 0 });
         both(env, (from, size.into()), (to, 0), |aad, aad_at, _, _| {
             fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, aad_at, size as usize)

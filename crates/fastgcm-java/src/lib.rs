@@ -1,5 +1,5 @@
-//! `libfastgcm_java`: what the provider `Fastgcm` of Java calls. From Java 25 on it calls the functions of `calls` themselves (foreign functions), before
-//! that those of `jni`, which find out where arrays of Java lie and call the same functions.
+//! `libfastgcm_java`: the library that the Java provider `Fastgcm` calls. From Java 25 on it calls the functions of `calls` directly
+//! (foreign functions). Before that it calls the functions of `jni`, which find out where arrays of Java are and call those functions.
 
 mod calls;
 mod jni;

@@ -62,7 +62,7 @@ def build(out):
         run("cargo-zigbuild", "zigbuild", "--release", "--locked", "--target", triple + oldest, cwd=CRATE, env=environment)
         folder, library = emptied(out / name), f"fastgcm.{name}.node"
         shutil.copy(out / "target" / triple / "release/libfastgcm_node.so", folder / library)
-        for licence in CRATE.glob("LICENSE-*"):
+        for licence in ROOT.glob("LICENSE-*"):
             shutil.copy(licence, folder)
         described = {key: main[key] for key in ("version", "license", "author", "repository", "engines")}
         described |= {"name": f"@fastgcm/{name}", "description": f"The library of the package fastgcm for {name}"}
@@ -71,6 +71,8 @@ def build(out):
         pack(folder, packed)
     # Without the library that build.js has made here, which a copy of the repository takes along when it is installed.
     shutil.copytree(CRATE, emptied(out / "main") / "package", ignore=shutil.ignore_patterns("*.node", "target", "node_modules"))
+    for licence in ROOT.glob("LICENSE-*"):
+        shutil.copy(licence, out / "main/package")
     pack(out / "main/package", packed)
     said("build", len(list(packed.iterdir())))
 

@@ -1,4 +1,4 @@
-//! Whole messages: keys of AES-GCM, AES-GCM-SIV, XAES-256-GCM and KC-XAES-256-GCM, with the same verbs.
+//! Whole messages: keys of AES-GCM, AES-GCM-SIV, XAES-256-GCM and KC-XAES-256-GCM, with one set of verbs.
 
 use crate::{
     fault::{Fault, Kind, Name},
@@ -8,7 +8,7 @@ use crate::{
 use fastgcm::{AesGcmSiv, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, RootKey, Scheme, TAG_LEN, Tag, Xaes256Gcm};
 use std::sync::Arc;
 
-/// A key. What works in the background has it too, until it is done.
+/// A key. Work in the background also holds it, until the work is done.
 #[derive(Clone)]
 pub(crate) enum Aead {
     Gcm(Arc<Key>),
@@ -59,12 +59,12 @@ pub(crate) fn destroy(call: &Call) -> Result<Value, Fault> {
     Ok(Value::UNDEFINED)
 }
 
-/// A nonce that was read, so that it may lie where the call writes.
+/// A nonce that was read, so that the original may lie where the call writes.
 pub(crate) struct AnyNonce {
-    /// Of 12 bytes all but a few are.
+    /// Nearly all nonces have 12 bytes.
     short: [u8; 24],
     len: usize,
-    /// What is longer.
+    /// A longer nonce.
     long: Vec<u8>,
 }
 
@@ -75,32 +75,32 @@ impl AnyNonce {
     }
 }
 
-/// A tag that was read, so that it may lie where the call writes.
+/// A tag that was read, so that the original may lie where the call writes.
 pub(crate) enum AnyTag {
     Plain(Tag),
-    /// That of KC-XAES-256-GCM, which ends in a commitment to the key.
+    /// The tag of KC-XAES-256-GCM, which ends in a commitment to the key.
     Committing(CommittingTag),
 }
 
 impl Aead {
-    /// Bytes of a nonce that is drawn.
+    /// Returns the length in bytes of a nonce that is drawn.
     pub(crate) fn nonce_len(&self) -> usize {
         if matches!(self, Self::Xaes(_) | Self::KcXaes(_)) { 24 } else { 12 }
     }
 
-    /// Bytes of a tag.
+    /// Returns the length of a tag in bytes.
     #[inline]
     pub(crate) fn tag_len(&self) -> usize {
         if matches!(self, Self::KcXaes(_)) { size_of::<CommittingTag>() } else { TAG_LEN }
     }
 
-    /// Length of the text in so many bytes of ciphertext and tag, and whatever is in front of them.
+    /// Returns the length of the text in so many bytes of ciphertext and tag, with `before` bytes in front of them.
     #[inline]
     pub(crate) fn text_len(&self, sealed: usize, before: usize) -> Result<usize, Fault> {
         sealed.checked_sub(before + self.tag_len()).ok_or(Kind::Unauthentic.into())
     }
 
-    /// The tag that these bytes are.
+    /// Returns these bytes as a tag.
     #[inline]
     pub(crate) fn tag(&self, tag: &[u8]) -> Result<AnyTag, Fault> {
         let read = match self {
@@ -110,7 +110,7 @@ impl Aead {
         read.map_err(|_| Fault::of(Kind::Length, Name::Tag))
     }
 
-    /// A nonce: AES-GCM takes any length but 0.
+    /// Returns these bytes as a nonce: AES-GCM takes any length but 0.
     #[inline]
     pub(crate) fn nonce(&self, nonce: &[u8]) -> Result<AnyNonce, Fault> {
         let may = match self {
@@ -128,7 +128,7 @@ impl Aead {
         Ok(copy)
     }
 
-    /// Encrypts `text`, or what lies in `out` already, to `out`, and writes all of the tag.
+    /// Encrypts `text`, or the text that is already in `out`, to `out`, and writes the whole tag.
     #[inline]
     pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: Option<&[u8]>, out: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
         macro_rules! seal {
@@ -149,7 +149,7 @@ impl Aead {
         Ok(())
     }
 
-    /// Decrypts `ciphertext`, or what lies in `out` already, to `out`, which is all zero if the tag is wrong.
+    /// Decrypts `ciphertext`, or the ciphertext that is already in `out`, to `out`, which is all zero if the tag is wrong.
     #[inline]
     pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], ciphertext: Option<&[u8]>, out: &mut [u8], tag: &AnyTag) -> Result<(), Error> {
         macro_rules! open {
@@ -175,12 +175,12 @@ fn exact<const N: usize>(nonce: &[u8]) -> Result<&[u8; N], Error> {
     nonce.try_into().map_err(|_| Error::InvalidLength)
 }
 
-/// `out` with a length that it must have.
+/// Returns `out`, which must have the length `len`.
 pub(crate) fn of_length(out: Bytes<'_>, len: usize) -> Result<Bytes<'_>, Fault> {
     if out.len() == len { Ok(out) } else { Err(Fault::of(Kind::Length, Name::Out)) }
 }
 
-/// `seal(key, nonce, data, aad, out, tag)`: without `tag` it goes behind the ciphertext.
+/// `seal(key, nonce, data, aad, out, tag)`: without `tag` the tag goes behind the ciphertext.
 pub(crate) fn seal(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let nonce = key.nonce(call.bytes(1, Name::Nonce)?.get())?;
@@ -201,7 +201,7 @@ pub(crate) fn seal(call: &Call) -> Result<Value, Fault> {
     Ok(Value::UNDEFINED)
 }
 
-/// `open(key, nonce, data, aad, out, tag)`: without `tag` it stands behind the ciphertext.
+/// `open(key, nonce, data, aad, out, tag)`: without `tag` the tag is behind the ciphertext.
 pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let nonce = key.nonce(call.bytes(1, Name::Nonce)?.get())?;
@@ -214,8 +214,8 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     Ok(Value::UNDEFINED)
 }
 
-/// `sealDrawn(key, nonces, data, aad, out)`: `out` gets nonce, ciphertext and tag. Without `nonces`, a key whose
-/// nonces have 24 bytes takes a random one.
+/// `sealDrawn(key, nonces, data, aad, out)` writes nonce, ciphertext and tag to `out`. Without `nonces`, a key whose nonces have 24 bytes
+/// takes a random one.
 pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));
@@ -226,7 +226,7 @@ pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
         Aead::KcXaes(key) => seal_random(key, data.get(), aad.get(), out)?,
         key => {
             let (nonce, sealed) = out.split_at_mut(key.nonce_len());
-            // A nonce of which nothing comes is lost: that is safe.
+            // A nonce that is drawn for a call that fails is lost, which is safe.
             nonce.copy_from_slice(&call.get_mut::<Nonces>(1)?.draw()?);
             let (text, tag) = sealed.split_at_mut(data.len());
             key.seal(nonce, aad.get(), Some(data.get()), text, tag)?;
@@ -239,14 +239,14 @@ fn seal_random<S: Scheme<Nonce = [u8; 24]>>(key: &RootKey<S>, data: &[u8], aad: 
     let (nonce, sealed) = out.split_first_chunk_mut::<24>().ok_or(Error::InvalidLength)?;
     let (text, tag) = sealed.split_at_mut(data.len());
     text.copy_from_slice(data);
-    // What is too long must not lie there as text.
+    // A text that is too long must not stay there in plain form.
     let (drawn, found) = key.seal_random(aad, text).inspect_err(|_| text.fill(0))?;
     *nonce = drawn;
     tag.copy_from_slice(found.as_ref());
     Ok(())
 }
 
-/// `openDrawn(key, data, aad, out)`: nonce, ciphertext and tag stand in `data`.
+/// `openDrawn(key, data, aad, out)`: `data` holds nonce, ciphertext and tag.
 pub(crate) fn open_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(1, Name::Data)?, call.optional(2, Name::Aad)?.unwrap_or(Bytes::EMPTY));

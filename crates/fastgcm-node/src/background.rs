@@ -1,7 +1,7 @@
 //! One message in a thread of Node's pool, while JavaScript runs.
 //!
-//! All that is read is copied before the call returns: JavaScript may change or detach its buffers from then
-//! on. What is written is memory that `lib/aead.js` hands out only when the work is done.
+//! All inputs are copied before the call returns, because JavaScript may change or detach its buffers from then on. The output is memory
+//! that `lib/aead.js` hands out only when the work is done.
 
 use crate::{
     aead::{Aead, AnyNonce, AnyTag, of_length},
@@ -20,12 +20,12 @@ struct Work {
     key: Aead,
     nonce: AnyNonce,
     aad: Vec<u8>,
-    /// What was behind the ciphertext; of what is sealed, nothing.
+    /// The tag behind the ciphertext; `None` for a message that is sealed.
     tag: Option<AnyTag>,
     out: *mut u8,
     len: usize,
     done: Result<(), Fault>,
-    /// It keeps the memory of `out`.
+    /// A reference that keeps the memory of `out`.
     kept: sys::napi_ref,
     promise: sys::napi_deferred,
     work: sys::napi_async_work,
@@ -33,18 +33,18 @@ struct Work {
 
 impl Work {
     fn run(&mut self) -> Result<(), Fault> {
-        // SAFETY: memory that is kept, and that nobody else uses until the work is done.
+        // SAFETY: the memory is kept, and nobody else uses it until the work is done.
         let out = unsafe { slice::from_raw_parts_mut(self.out, self.len) };
         if let Some(tag) = &self.tag {
             return Ok(self.key.open(self.nonce.get(), &self.aad, None, out, tag)?);
         }
         let (text, tag) = out.split_at_mut(self.len - self.key.tag_len());
-        // What is too long must not lie there as text.
+        // A text that is too long must not stay there in plain form.
         Ok(self.key.seal(self.nonce.get(), &self.aad, None, text, tag).inspect_err(|_| text.fill(0))?)
     }
 }
 
-/// `background(key, seals, nonce, data, aad, out)`: a promise of `undefined` or of a fault's number.
+/// `background(key, seals, nonce, data, aad, out)` returns a promise of `undefined` or of a fault's number.
 pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
     let (key, seals) = (call.get::<Aead>(0)?.clone(), call.flag(1));
     let nonce = key.nonce(call.bytes(2, Name::Nonce)?.get())?;
@@ -72,7 +72,7 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
             .and_then(|()| ok(sys::napi_queue_async_work(call.env, (*work).work)))
     };
     if let Err(fault) = queued {
-        // SAFETY: nobody else has got it.
+        // SAFETY: nobody else has a pointer to it.
         drop(unsafe { Box::from_raw(work) });
         return Err(fault);
     }

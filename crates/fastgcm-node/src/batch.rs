@@ -7,10 +7,10 @@ use crate::{
 };
 use fastgcm::{Packet, TAG_LEN, Tag};
 
-/// One for each message, or one for all.
+/// One value for each message, or one for all.
 enum Each<'c> {
     Listed(Vec<Bytes<'c>>),
-    /// Records of that many bytes, or with `None` the same bytes for each.
+    /// Records of this many bytes, or with `None` one value for all messages.
     One(Bytes<'c>, Option<usize>),
 }
 
@@ -31,9 +31,9 @@ impl<'c> Each<'c> {
     }
 }
 
-/// `batch(key, seals, nonces, datas, aads, out)`: one message behind the other in `out`.
+/// `batch(key, seals, nonces, datas, aads, out)` writes one message behind the other to `out`.
 pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
-    // A call that is under way ends: getters of the lists may destroy the key, which this one has until then. Behind them nothing runs.
+    // Getters of the lists may destroy the key, so this call keeps the key until it ends. Behind them no JavaScript runs.
     let key = call.get::<Aead>(0)?.clone();
     let lists = [call.list(2)?, call.list(3)?, call.list(4)?];
     let (seals, nonce_len, tag_len) = (call.flag(1), key.nonce_len(), key.tag_len());
@@ -100,7 +100,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
         key => (0..).zip(&mut messages).try_for_each(|(row, message)| message.run(key, seals).map_err(|fault| fault.row(row))),
     };
     if done.is_err() {
-        // No text comes out of a batch that was refused.
+        // No text comes out of a refused batch.
         writable(out, Bytes::EMPTY, &[])?.1.fill(0);
     }
     done.map(|()| Value::UNDEFINED)
@@ -111,7 +111,7 @@ struct Message<'c> {
     aad: &'c [u8],
     data: &'c [u8],
     text: &'c mut [u8],
-    /// Where sealing writes it.
+    /// Where sealing writes the tag.
     tag: &'c mut [u8],
 }
 
@@ -126,7 +126,7 @@ impl Message<'_> {
     }
 }
 
-/// Whether a nonce comes twice.
+/// Returns whether a nonce repeats.
 fn repeated(messages: &[Message<'_>]) -> Result<bool, Fault> {
     let mut nonces = with_room(messages.len())?;
     nonces.extend(messages.iter().map(|message| message.nonce));
@@ -134,7 +134,7 @@ fn repeated(messages: &[Message<'_>]) -> Result<bool, Fault> {
     Ok(nonces.windows(2).any(|two| two[0] == two[1]))
 }
 
-/// AES-GCM has four messages at once in its vectors.
+/// Seals or opens messages of AES-GCM, four at a time in its vectors.
 fn side_by_side(key: &fastgcm::Key, seals: bool, messages: &mut [Message<'_>]) -> Result<(), Fault> {
     let mut packets = with_room(messages.len())?;
     let mut tags = with_room(messages.len())?;

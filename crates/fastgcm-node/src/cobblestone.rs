@@ -8,14 +8,14 @@ use crate::{
 use fastgcm_file::{CHUNK_LEN, Cipher, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, SEALED_CHUNK_LEN, TAG_LEN};
 use zeroize::Zeroizing;
 
-/// The key of files. Its length says which format.
+/// Returns the key of files. Its length says which format it is for.
 fn key_of(call: &Call, at: usize) -> Result<Key, Fault> {
     let key = call.bytes(at, Name::Key)?.get();
     let format = Format::of_key_len(key.len()).ok_or(Fault::of(Kind::Length, Name::Key))?;
     Ok(Key::new(format, key)?.with_backend(crate::backend())?)
 }
 
-/// Chunks out of pieces of any length: what is left waits in `rest`.
+/// Cuts pieces of any length into chunks; the rest waits in `rest`.
 pub(crate) struct Chunks {
     cipher: Cipher,
     seals: bool,
@@ -28,7 +28,7 @@ impl Chunks {
         Ok(Self { cipher, seals, number: 0, rest: Zeroizing::new(with_room(SEALED_CHUNK_LEN)?) })
     }
 
-    /// Bytes of a full chunk, and of what is made of it.
+    /// Returns the bytes of a full chunk, and the bytes that it becomes.
     fn lengths(&self) -> (usize, usize) {
         if self.seals { (CHUNK_LEN, SEALED_CHUNK_LEN) } else { (SEALED_CHUNK_LEN, CHUNK_LEN) }
     }
@@ -39,11 +39,11 @@ impl Chunks {
         Ok((all / from).checked_mul(to).ok_or(Kind::TooLong)?)
     }
 
-    /// Takes data, and does each full chunk to `out`.
+    /// Takes data, and converts each full chunk to `out`.
     fn update(&mut self, mut data: &[u8], out: &mut [u8]) -> Result<(), Fault> {
         let (from, to) = self.lengths();
         let chunks = (self.rest.len() + data.len()) / from;
-        // One more ends the file.
+        // One more chunk ends the file.
         if self.number.checked_add(chunks as u64).is_none_or(|end| end >= MAX_CHUNKS) {
             return Err(Kind::TooLong.into());
         }
@@ -86,9 +86,9 @@ impl Chunks {
 
 /// One file from its beginning to its end.
 pub(crate) enum Stream {
-    /// What is sealed, and the header until it was written.
+    /// A file that is sealed, and its header until the header was written.
     Sealing(Option<Header>, Chunks),
-    /// What is opened, until its header is there: the key, the context, and the part of the header that came.
+    /// A file that is opened, until its header is complete: the key, the context, and the part of the header that has arrived.
     Beginning(Key, Vec<u8>, Vec<u8>),
     Opening(Chunks),
 }
@@ -167,7 +167,7 @@ pub(crate) fn stream(call: &Call) -> Result<Value, Fault> {
     call.object(Stream::Beginning(key, crate::js::copied(context)?, with_room(HEADER_LEN)?))
 }
 
-/// `streamRoom(stream, data)`: how many bytes come out of so many. Without a number: out of the end.
+/// `streamRoom(stream, data)` returns how many bytes come out for so many; without a number, how many come out at the end.
 pub(crate) fn room(call: &Call) -> Result<Value, Fault> {
     let stream = call.get::<Stream>(0)?;
     let room = match call.is_left_out(1) {
@@ -177,7 +177,7 @@ pub(crate) fn room(call: &Call) -> Result<Value, Fault> {
     Ok(call.bigint(room as u64)) // a number would be a fault
 }
 
-/// `streamUpdate(stream, data, out)`. What is refused ends the stream.
+/// `streamUpdate(stream, data, out)`. A refused chunk ends the stream.
 pub(crate) fn update(call: &Call) -> Result<Value, Fault> {
     let mut stream = call.get_mut::<Stream>(0)?;
     let data = call.bytes(1, Name::Data)?;
@@ -220,8 +220,7 @@ pub(crate) fn file(call: &Call) -> Result<Value, Fault> {
     call.object(File(Cipher::of(&key, context, header)?))
 }
 
-/// `fileOpen(file, first, data, out)`: chunks that stand one behind the other. Only the last of them may be
-/// short.
+/// `fileOpen(file, first, data, out)` opens chunks that lie one behind the other. Only the last of them may be short.
 pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let (file, first, data) = (call.get::<File>(0)?, call.whole(1, Name::First)?, call.bytes(2, Name::Data)?);
     let chunks = data.len().div_ceil(SEALED_CHUNK_LEN);

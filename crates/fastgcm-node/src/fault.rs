@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Busy,
 }
 
-/// Of which argument. `lib/errors.js` has the names in this order.
+/// The argument that is wrong. `lib/errors.js` has the names in this order.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Name {
     None,
@@ -52,7 +52,7 @@ pub(crate) enum Name {
 pub(crate) struct Fault {
     kind: Kind,
     name: Name,
-    /// Which message of a batch, or which chunk of a file, plus one.
+    /// The number of the message in a batch, or of the chunk in a file, plus one.
     row: u64,
 }
 

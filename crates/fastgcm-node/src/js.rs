@@ -1,9 +1,8 @@
-//! The border to JavaScript: arguments of a call, bytes of its buffers, and objects that JavaScript holds.
-//! With `background`, the only module that calls Node-API: all `unsafe` of a call stands in these two.
+//! The border to JavaScript: arguments of a call, bytes of its buffers, and objects that JavaScript holds. Only this module and
+//! `background` call Node-API, so they contain all `unsafe` code of a call.
 //!
-//! A call has its thread to itself: until it returns, nobody runs JavaScript, so nobody can change, move or
-//! free the memory of a buffer. Memory that several threads share (`SharedArrayBuffer`) is refused. Two
-//! buffers of one call may lie over each other: see [`Bytes::place`].
+//! A call has its thread to itself: until it returns, nobody runs JavaScript, so nobody can change, move or free the memory of a buffer.
+//! Memory that several threads share (`SharedArrayBuffer`) is refused. Two buffers of one call may overlap: see [`Bytes::place`].
 
 use crate::{
     VERBS,
@@ -26,17 +25,17 @@ impl Value {
     pub(crate) const UNDEFINED: Self = Self(ptr::null_mut());
 }
 
-/// A function that JavaScript calls. A fault comes out as a number.
+/// A function that JavaScript calls. A fault is returned as a number.
 pub(crate) type Verb = fn(&Call) -> Result<Value, Fault>;
 
 /// The most arguments of a call.
 const MOST: usize = 6;
 
-/// A call: where it comes from, and its arguments. What was left out is `undefined`.
+/// A call: where it comes from, and its arguments. A missing argument is `undefined`.
 pub(crate) struct Call {
     pub(crate) env: sys::napi_env,
     arguments: [sys::napi_value; MOST],
-    /// Whether it has made an object.
+    /// Whether the call has made an object.
     has_made: Cell<bool>,
 }
 
@@ -58,8 +57,8 @@ unsafe extern "C" fn enter(env: sys::napi_env, info: sys::napi_callback_info) ->
     }
 }
 
-/// Zeros where functions that have returned had their variables: a key that is not made where it stays leaves
-/// copies there, on its way.
+/// Writes zeros where functions that have returned had their variables: a key that is not made in its final place leaves copies there on
+/// its way.
 #[inline(never)]
 fn overwrite_stack() {
     let mut room = [1_u8; 16384];
@@ -115,7 +114,7 @@ impl Call {
         self.is_missing(self.arguments[at])
     }
 
-    /// Whether it is `undefined` or `null`.
+    /// Returns whether the value is `undefined` or `null`.
     fn is_missing(&self, value: sys::napi_value) -> bool {
         let mut kind = sys::ValueType::napi_object;
         // SAFETY: a value of this call.
@@ -133,12 +132,12 @@ impl Call {
             count * size_of_item(kind).ok_or(Fault::of(Kind::NotBytes, name))?
         } else {
             let mut len = 0;
-            // SAFETY: likewise.
+            // SAFETY: as above.
             if unsafe { sys::napi_get_dataview_info(self.env, value, &mut len, &mut start, &mut buffer, &mut offset) }
                 != sys::Status::napi_ok
             {
                 buffer = value;
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 if unsafe { sys::napi_get_arraybuffer_info(self.env, value, &mut start, &mut len) } != sys::Status::napi_ok {
                     return Err(Fault::of(Kind::NotBytes, name));
                 }
@@ -155,7 +154,7 @@ impl Call {
         }
         if len == 0 || start.is_null() {
             let mut detached = false;
-            // SAFETY: likewise. What is detached has no bytes.
+            // SAFETY: as above. A detached buffer has no bytes.
             unsafe { sys::napi_is_detached_arraybuffer(self.env, buffer, &mut detached) };
             return if detached { Err(Fault::of(Kind::Detached, name)) } else { Ok(Bytes::EMPTY) };
         }
@@ -164,7 +163,7 @@ impl Call {
 
     /// The items of an argument that is a list, or `None` if it is not one.
     ///
-    /// Reading an item may run JavaScript (a getter), so all are read before the bytes of the first.
+    /// Reading an item may run JavaScript (a getter), so all items are read before the bytes of the first.
     pub(crate) fn list(&self, at: usize) -> Result<Option<Vec<sys::napi_value>>, Fault> {
         let (list, mut is_list, mut count) = (self.arguments[at], false, 0);
         // SAFETY: a value of this call.
@@ -186,7 +185,7 @@ impl Call {
         Ok(Some(items))
     }
 
-    /// The bytes of each item.
+    /// Returns the bytes of each item.
     pub(crate) fn bytes_of_all(&self, items: &[sys::napi_value], name: Name) -> Result<Vec<Bytes<'_>>, Fault> {
         let mut all = with_room(items.len())?;
         for (row, item) in (0..).zip(items) {
@@ -197,18 +196,18 @@ impl Call {
 
     pub(crate) fn flag(&self, at: usize) -> bool {
         let mut flag = false;
-        // SAFETY: a value of this call; of what is no boolean nothing is written.
+        // SAFETY: a value of this call; nothing is written if it is not a boolean.
         unsafe { sys::napi_get_value_bool(self.env, self.arguments[at], &mut flag) };
         flag
     }
 
-    /// A whole number that is not negative.
+    /// Returns a whole number that is not negative.
     pub(crate) fn whole(&self, at: usize, name: Name) -> Result<u64, Fault> {
         let mut number = f64::NAN;
-        // SAFETY: a value of this call; of what is no number nothing is written.
+        // SAFETY: a value of this call; nothing is written if it is not a number.
         unsafe { sys::napi_get_value_double(self.env, self.arguments[at], &mut number) };
         let (mut big, mut lossless) = (0, false);
-        // SAFETY: likewise, of what is no bigint.
+        // SAFETY: a value of this call; nothing is written if it is not a bigint.
         unsafe { sys::napi_get_value_bigint_uint64(self.env, self.arguments[at], &mut big, &mut lossless) };
         if lossless {
             return Ok(big);
@@ -219,33 +218,33 @@ impl Call {
 
     pub(crate) fn number(&self, number: f64) -> Value {
         let mut value = ptr::null_mut();
-        // SAFETY: it makes a value of this call, or leaves `undefined`.
+        // SAFETY: the call makes a value of this call, or leaves `undefined`.
         unsafe { sys::napi_create_double(self.env, number, &mut value) };
         Value(value)
     }
 
     pub(crate) fn bigint(&self, number: u64) -> Value {
         let mut value = ptr::null_mut();
-        // SAFETY: likewise.
+        // SAFETY: the call makes a value of this call, or leaves `undefined`.
         unsafe { sys::napi_create_bigint_uint64(self.env, number, &mut value) };
         Value(value)
     }
 
     pub(crate) fn text(&self, text: &str) -> Value {
         let mut value = ptr::null_mut();
-        // SAFETY: likewise, of that many bytes.
+        // SAFETY: the call makes a value of this call from these bytes, or leaves `undefined`.
         unsafe { sys::napi_create_string_utf8(self.env, text.as_ptr().cast::<c_char>(), text.len() as isize, &mut value) };
         Value(value)
     }
 
-    /// An object that JavaScript holds, and that is dropped when nobody there has it any more.
+    /// Returns an object that JavaScript holds. The object is dropped when nobody in JavaScript has it any more.
     pub(crate) fn object<T: Object>(&self, object: T) -> Result<Value, Fault> {
         let held = Box::into_raw(Box::new(Held { kind: T::KIND, object: RefCell::new(Some(Box::new(object))) }));
         let mut value = ptr::null_mut();
         // SAFETY: what it points to lives until `finalize` takes it back.
         let made = unsafe { sys::napi_create_external(self.env, held.cast(), Some(finalize::<T>), ptr::null_mut(), &mut value) };
         if made != sys::Status::napi_ok {
-            // SAFETY: nobody else has got it.
+            // SAFETY: nobody else has a pointer to it.
             drop(unsafe { Box::from_raw(held) });
             return Err(Kind::Internal.into());
         }
@@ -254,7 +253,7 @@ impl Call {
         Ok(Value(value))
     }
 
-    /// Tells the garbage collector what it does not see.
+    /// Tells the garbage collector about memory that it does not see.
     fn adjust(&self, bytes: i64) {
         let mut total = 0;
         // SAFETY: it only counts.
@@ -275,27 +274,27 @@ impl Call {
         unsafe { if (*held.cast::<Start>()).kind == T::KIND { Ok(&*held.cast::<Held<T>>()) } else { Err(Kind::NotObject.into()) } }
     }
 
-    /// An object of that kind, if it was not destroyed. Whoever holds it must call nothing that may run JavaScript ([`Self::list`]): what that
-    /// destroys would be refused as `Busy`.
+    /// Returns the object of that kind, unless it was destroyed. The caller must not call anything that may run JavaScript ([`Self::list`])
+    /// while it holds the object: destroying it there would be refused as `Busy`.
     #[inline]
     pub(crate) fn get<T: Object>(&self, at: usize) -> Result<Ref<'_, T>, Fault> {
         let object = self.held::<T>(at)?.object.try_borrow().map_err(|_| Kind::Busy)?;
         Ref::filter_map(object, Option::as_deref).map_err(|_| Kind::Gone.into())
     }
 
-    /// Returns that object, to change it.
+    /// Returns that object for changes.
     pub(crate) fn get_mut<T: Object>(&self, at: usize) -> Result<RefMut<'_, T>, Fault> {
         let object = self.held::<T>(at)?.object.try_borrow_mut().map_err(|_| Kind::Busy)?;
         RefMut::filter_map(object, Option::as_deref_mut).map_err(|_| Kind::Gone.into())
     }
 
-    /// Takes the object away. When it is dropped, where it has always been, what is secret in it is wiped.
+    /// Takes the object away. When the box is dropped, the secrets in it are wiped where they always were.
     pub(crate) fn take<T: Object>(&self, at: usize) -> Result<Option<Box<T>>, Fault> {
         Ok(self.held::<T>(at)?.object.try_borrow_mut().map_err(|_| Kind::Busy)?.take())
     }
 }
 
-/// Bytes of an item of a typed array.
+/// Returns the bytes of an item of a typed array.
 fn size_of_item(kind: sys::napi_typedarray_type) -> Option<usize> {
     use sys::TypedarrayType::{
         bigint64_array, biguint64_array, float32_array, float64_array, int8_array, int16_array, int32_array, uint8_array,
@@ -310,25 +309,25 @@ fn size_of_item(kind: sys::napi_typedarray_type) -> Option<usize> {
     }
 }
 
-/// An empty list with room for so many.
+/// Returns an empty list with room for `count` items.
 pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>, Fault> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| Kind::NoMemory)?;
     Ok(list)
 }
 
-/// A copy.
+/// Returns a copy.
 pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut copy = with_room(bytes.len())?;
     copy.extend_from_slice(bytes);
     Ok(copy)
 }
 
-/// What JavaScript holds objects of.
+/// A type whose objects JavaScript holds.
 pub(crate) trait Object {
-    /// Another number for each type.
+    /// A number that differs for each type.
     const KIND: u64;
-    /// Bytes that it has elsewhere.
+    /// The bytes that an object has elsewhere.
     const MORE: i64;
 }
 
@@ -340,11 +339,11 @@ struct Start {
 #[repr(C)]
 struct Held<T> {
     kind: u64,
-    /// `None` once it was destroyed. In a box, because a secret that is moved leaves a copy.
+    /// `None` once the object was destroyed. It is in a box, because a secret that is moved leaves a copy.
     object: RefCell<Option<Box<T>>>,
 }
 
-/// It may run in the middle of a collection: of Node-API it calls only what counts.
+/// It may run in the middle of a collection, so it calls only the counting functions of Node-API.
 unsafe extern "C" fn finalize<T: Object>(env: sys::napi_env, held: *mut c_void, _: *mut c_void) {
     // SAFETY: `object` made it, and this is called once.
     drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) });
@@ -368,7 +367,7 @@ impl<'c> Bytes<'c> {
         self.len
     }
 
-    /// To be read. Nothing of the same call writes there while this lives: see [`writable`].
+    /// Returns the bytes for reading. Nothing in this call writes there while the slice lives: see [`writable`].
     #[inline]
     pub(crate) fn get(&self) -> &'c [u8] {
         // SAFETY: memory of a buffer, which stays as it is during the call (above).
@@ -396,16 +395,16 @@ enum Place {
     Overlapping,
 }
 
-/// What a call writes, to which it reads `data` from elsewhere (the first of the results) or in place
-/// (`None`). All of `others` must be apart from it.
+/// Returns the buffer to which a call writes, and its input `data` if that lies elsewhere, or `None` if it works in place. All of `others`
+/// must not overlap the buffer.
 #[inline]
 pub(crate) fn writable<'c>(out: Bytes<'c>, data: Bytes<'c>, others: &[Bytes<'c>]) -> Result<(Option<&'c [u8]>, &'c mut [u8]), Fault> {
     let place = out.place(&data);
     if place == Place::Overlapping || others.iter().any(|other| out.place(other) != Place::Apart) {
         return Err(Fault::of(Kind::Overlap, Name::Out));
     }
-    // SAFETY: memory of a buffer, which stays where it is during the call. What else the call reads is apart
-    // from it, or this same memory, which is then read through this slice only.
+    // SAFETY: memory of a buffer, which stays in place during the call. Everything else that the call reads does not overlap it, or is this
+    // memory, which is then read only through this slice.
     let out = unsafe { slice::from_raw_parts_mut(out.start, out.len) };
     Ok(((place == Place::Apart).then(|| data.get()), out))
 }

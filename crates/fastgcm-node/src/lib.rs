@@ -1,4 +1,4 @@
-//! What is behind the package `fastgcm` for Node. `lib/` calls these functions, and nobody else.
+//! The library behind the package `fastgcm` for Node. Only `lib/` calls these functions.
 
 mod aead;
 mod background;
@@ -13,7 +13,7 @@ use fastgcm::Backend;
 use js::{Call, Value, Verb};
 use std::{env, ffi::CStr, sync::OnceLock};
 
-/// All functions, by the names that JavaScript has for them.
+/// All functions, by their names in JavaScript.
 const VERBS: &[(&CStr, Verb)] = &[
     (c"gcm", aead::gcm),
     (c"siv", aead::siv),
@@ -48,12 +48,12 @@ const VERBS: &[(&CStr, Verb)] = &[
     (c"version", version),
 ];
 
-/// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can
-/// run it, or the best that there is. A program with more rights than who started it does not look there.
+/// Returns the back end for which keys are made: the one that the environment variable `FASTGCM_BACKEND` names, if this machine can run it,
+/// or else the best. A program with more rights than the user who started it ignores the variable.
 fn backend() -> Backend {
     static CHOSEN: OnceLock<Backend> = OnceLock::new();
     *CHOSEN.get_or_init(|| {
-        // SAFETY: it reads what the kernel told this process.
+        // SAFETY: the call reads what the kernel told this process.
         #[cfg(target_os = "linux")]
         let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         #[cfg(not(target_os = "linux"))]
@@ -63,7 +63,7 @@ fn backend() -> Backend {
     })
 }
 
-/// Names of back ends: the one in use, and those that the processor could run, best first.
+/// Returns names of back ends: the one in use, and all that the processor can run, best first.
 fn cpu(call: &Call) -> Result<Value, fault::Fault> {
     let available = Backend::available().map(Backend::name).collect::<Vec<_>>().join(" ");
     Ok(call.text(&format!("{} {available}", backend().name())))

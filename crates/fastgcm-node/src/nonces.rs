@@ -1,4 +1,4 @@
-//! Nonces that end before they repeat.
+//! Nonces that run out before they repeat.
 
 use crate::{
     fault::{Fault, Kind, Name},
@@ -32,7 +32,7 @@ macro_rules! nonces {
                 }
             }
 
-            /// The number of the next one; of random ones how many there were. `None` if a counter has ended.
+            /// Returns the number of the next nonce, or for random nonces how many were drawn. Returns `None` if a counter has ended.
             fn position(&self) -> Option<u64> {
                 match self {
                     Self::Random(nonces) => Some(nonces.used()),
@@ -60,7 +60,7 @@ pub(crate) fn random(call: &Call) -> Result<Value, Fault> {
     call.object(Nonces::Random(RandomNonces::after(call.whole(0, Name::Used)?)))
 }
 
-/// `draw(nonces, out)`: as many as `out` has room for, one behind the other.
+/// `draw(nonces, out)` draws as many nonces as `out` has room for, one behind the other.
 pub(crate) fn draw(call: &Call) -> Result<Value, Fault> {
     let mut nonces = call.get_mut::<Nonces>(0)?;
     let (_, out) = writable(call.bytes(1, Name::Out)?, Bytes::EMPTY, &[])?;

@@ -1,4 +1,5 @@
-//! OpenSSL's interface to providers (openssl/core.h, openssl/core_dispatch.h of 3.0; later versions only add to it), as far as a cipher needs it.
+//! OpenSSL's interface to providers (openssl/core.h, openssl/core_dispatch.h of 3.0; later versions only add to it), as far as a cipher
+//! needs it.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -6,7 +7,7 @@ use std::{
     ptr, slice,
 };
 
-/// `OSSL_DISPATCH`: a function by its number. A table ends with number 0.
+/// `OSSL_DISPATCH`: a function with its number. A table ends with number 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Dispatch {
@@ -21,7 +22,7 @@ impl Dispatch {
     pub(crate) const END: Self = Self { number: 0, function: ptr::null() };
 }
 
-/// A table of functions, with the numbers that they have.
+/// A table of functions with their numbers.
 macro_rules! table {
     ($($number:literal $function:expr,)+) => {
         [$($crate::abi::Dispatch { number: $number, function: $function as *const std::ffi::c_void },)+ $crate::abi::Dispatch::END]
@@ -45,14 +46,14 @@ impl Algorithm {
     pub(crate) const END: Self = Self { names: ptr::null(), properties: ptr::null(), functions: ptr::null(), description: ptr::null() };
 
     pub(crate) const fn new(names: &'static CStr, functions: &'static [Dispatch], description: &'static CStr) -> Self {
-        // A program that asks for properties of its own may name a provider there (stunnel: `provider!=fips`), and what is said by default of `provider`
-        // is then forgotten. Nobody but us names `x.fastgcm`. (OpenSSL takes new names only with a dot.)
+        // A program that asks for properties of its own may name a provider there (stunnel: `provider!=fips`), and the default value of
+        // `provider` is then ignored. Nobody but us names `x.fastgcm`. (OpenSSL takes new names only with a dot.)
         let properties = c"provider=fastgcm,x.fastgcm=yes".as_ptr();
         Self { names: names.as_ptr(), properties, functions: functions.as_ptr(), description: description.as_ptr() }
     }
 }
 
-/// `OSSL_PARAM`: a named value, which is asked for or given. A list ends with no name.
+/// `OSSL_PARAM`: a named value, which is requested or given. A list ends with no name.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Param {
@@ -78,12 +79,12 @@ pub(crate) const OCTET_PTR: c_uint = 7;
 impl Param {
     pub(crate) const END: Self = Self { key: ptr::null(), kind: 0, data: ptr::null_mut(), size: 0, returned: 0 };
 
-    /// A value that can be asked for, or given.
+    /// A value that can be requested or given.
     pub(crate) const fn named(key: &'static CStr, kind: c_uint) -> Self {
         Self { key: key.as_ptr(), kind, data: ptr::null_mut(), size: 0, returned: usize::MAX }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     /// # Safety
     /// It is null, or a list as OpenSSL makes them, which nobody else uses meanwhile.
     pub(crate) unsafe fn list<'a>(first: *mut Self) -> impl Iterator<Item = &'a mut Self> {
@@ -106,14 +107,14 @@ impl Param {
         unsafe { CStr::from_ptr(self.key) }.to_bytes()
     }
 
-    /// Whether that is its name: for a name that each message asks for, quicker than by `name`.
+    /// Returns whether the value has this name: faster than `name`, for a name that each message asks for.
     #[inline(always)]
     pub(crate) fn is(&self, name: &CStr) -> bool {
         // SAFETY: a value of a list has a name, of which nothing is read behind the first byte that differs, or its end.
         name.to_bytes_with_nul().iter().enumerate().all(|(i, byte)| unsafe { *self.key.add(i).cast::<u8>() } == *byte)
     }
 
-    /// Answers with a number, as wide as the caller has it. `None` if it does not fit.
+    /// Answers with a number in the caller's width. Returns `None` if the number does not fit.
     pub(crate) fn set_number(&mut self, value: u64) -> Option<()> {
         if (self.kind, self.size) != (UNSIGNED, 8) || self.data.is_null() {
             return self.set_any_number(value);
@@ -147,7 +148,7 @@ impl Param {
         Some(())
     }
 
-    /// The number that was given, as wide as the caller has it.
+    /// Returns the given number, in the caller's width.
     pub(crate) fn number(&self) -> Option<usize> {
         // SAFETY: so many bytes are readable there.
         let bytes = unsafe { bytes(self.data.cast(), self.size) }?;
@@ -180,7 +181,7 @@ impl Param {
         Some(())
     }
 
-    /// Answers with bytes, or with where they are. `None` if there is no room.
+    /// Answers with bytes, or with where they are. Returns `None` if there is no room.
     pub(crate) fn set_bytes(&mut self, bytes: &[u8]) -> Option<()> {
         match self.kind {
             OCTETS if self.data.is_null() => {}
@@ -194,7 +195,7 @@ impl Param {
         Some(())
     }
 
-    /// The bytes to be filled, of which all are filled.
+    /// Returns the bytes to be filled, all of which must be filled.
     pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
         if self.kind != OCTETS || self.data.is_null() || self.size > isize::MAX as usize {
             return None;
@@ -204,36 +205,36 @@ impl Param {
         Some(unsafe { slice::from_raw_parts_mut(self.data.cast(), self.size) })
     }
 
-    /// How many bytes were asked for, or given.
+    /// Returns how many bytes were requested or given.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// The bytes that were given, which may be none.
+    /// Returns the given bytes, which may be none.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         // SAFETY: so many bytes are readable there.
         (self.kind == OCTETS).then(|| unsafe { bytes(self.data.cast(), self.size) }).flatten()
     }
 
-    /// Where bytes are that come without a length of their own.
+    /// Returns where bytes are that come without a length of their own.
     pub(crate) fn octets(&self) -> *const u8 {
         if self.kind == OCTETS { self.data.cast() } else { ptr::null() }
     }
 
-    /// The string that was given.
+    /// Returns the given string.
     pub(crate) fn text(&self) -> Option<&[u8]> {
         // SAFETY: so many bytes are readable there.
         (self.kind == UTF8).then(|| unsafe { bytes(self.data.cast(), self.size) }).flatten()
     }
 }
 
-/// The bytes of a number, beginning with that of the lowest bits.
+/// Returns the bytes of a number, the lowest byte first.
 fn low_first<T>(bytes: impl IntoIterator<IntoIter = impl DoubleEndedIterator<Item = T>>) -> impl Iterator<Item = T> {
     let mut bytes = bytes.into_iter();
     std::iter::from_fn(move || if cfg!(target_endian = "big") { bytes.next_back() } else { bytes.next() })
 }
 
-/// Bytes of a caller. `None` where there are none.
+/// Returns a caller's bytes, or `None` if there are none.
 /// # Safety
 /// `data` is null, or so many bytes are readable there.
 pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Option<&'a [u8]> {
@@ -241,7 +242,8 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Option<&'a [u8]>
     (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts(data, size) })
 }
 
-/// Bytes of a caller who may give none. More than any memory has are refused, for that reason: they must not pass for none.
+/// Returns the bytes of a caller who may give none. More bytes than any memory has are refused with the given reason: they must not pass
+/// for none.
 /// # Safety
 /// `data` is null, or so many bytes are readable there.
 pub(crate) unsafe fn given<'a>(data: *const u8, size: usize, reason: Reason) -> Result<Option<&'a [u8]>, Reason> {
@@ -250,7 +252,7 @@ pub(crate) unsafe fn given<'a>(data: *const u8, size: usize, reason: Reason) -> 
     if bytes.is_none() && !data.is_null() { Err(reason) } else { Ok(bytes) }
 }
 
-/// Memory of a caller. `None` where there is none.
+/// Returns a caller's memory, or `None` if there is none.
 /// # Safety
 /// `data` is null, or so many bytes are readable and writable there, and nobody else uses them meanwhile.
 pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> Option<&'a mut [u8]> {
@@ -258,7 +260,7 @@ pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> Option<&'a mut
     (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts_mut(data, size) })
 }
 
-/// Runs what OpenSSL has called. A panic, which would be a fault of ours, ends here as a failure.
+/// Runs a function that OpenSSL has called. A panic, which would be a fault of ours, ends here as a failure.
 pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(failed)
 }
@@ -281,7 +283,8 @@ pub(crate) enum Reason {
     MallocFailure = 256 | 3 << 18,
 }
 
-/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
+/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has no reason: callers take a failure without a reason for a
+/// wrong tag.
 pub(crate) type Failure = Option<Reason>;
 
 /// `ERR_LIB_PROV`, in its place in an error code.
@@ -316,7 +319,8 @@ impl Errors {
 
     pub(crate) fn raise(&self, reason: Reason) {
         let (Some(new), Some(set)) = (self.new, self.set) else { return };
-        // The fourth argument is a `va_list`, which is passed as a pointer, or by one to a copy. Nothing is read there without a format.
+        // The fourth argument is a `va_list`, which is passed as a pointer, or by a pointer to a copy. Without a format nothing is read
+        // there.
         let mut none = [0usize; 8];
         // SAFETY: OpenSSL's own functions, with its own handle.
         unsafe {

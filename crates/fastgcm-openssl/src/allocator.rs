@@ -1,11 +1,10 @@
-//! Memory for keys, which start with a line of the cache. The C library's own way to aligned memory takes longer than to expand a key, so such
-//! memory is taken a line larger, and says in front of itself where it begins.
+//! Memory for keys, which start with a cache line. The C library's own way to aligned memory takes longer than expanding a key, so such
+//! memory is allocated one cache line larger, with its true beginning noted in front of it.
 //!
-//! Each thread keeps the memory of the last key that it has freed, which is wiped, and that of the last
-//! context, for its next ones: they are too large for the C library's own lists for each thread. (A new
-//! context with 1 KiB of text takes 45 ns less: Zen 5.) What a thread keeps hangs on keys of POSIX threads: a
-//! `thread_local` asks for memory where the first context of a thread does, and glibc ends the process if
-//! there is none.
+//! Each thread keeps the memory of the last key that it has freed, which is wiped, and of the last context, for its next ones: they are too
+//! large for the C library's own per-thread lists. (A new context with 1 KiB of text takes 45 ns less: Zen 5.) Keys of POSIX threads hold
+//! what a thread keeps: a `thread_local` would ask for memory where the first context of a thread does, and glibc ends the process if there
+//! is none.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -14,10 +13,10 @@ use std::{
 
 pub(crate) struct Aligned;
 
-/// Up to this alignment the system's memory is aligned as it comes; and it has room for a pointer.
+/// The alignment that the system's memory has anyway; it also has room for a pointer.
 const PLAIN: usize = 16;
 
-/// What is taken of the system in place of `layout`.
+/// Returns the layout that is requested from the system in place of `layout`.
 fn larger(layout: Layout) -> Option<Layout> {
     Layout::from_size_align(layout.size().checked_add(layout.align())?, PLAIN).ok()
 }
@@ -41,13 +40,13 @@ mod kept {
         })
     }
 
-    /// A thread ends.
+    /// Runs when a thread ends.
     unsafe extern "C" fn forget(begin: *mut c_void) {
         // SAFETY: `keep` has put it there, with its layout.
         unsafe { super::give_back(begin.cast(), begin.cast::<Layout>().read()) }
     }
 
-    /// Where memory begins that the thread has kept, if it is for that layout.
+    /// Returns where memory begins that the thread has kept, if it has that layout.
     #[inline]
     pub(super) fn take(layout: Layout) -> Option<*mut u8> {
         let place = place(layout)?;
@@ -61,7 +60,7 @@ mod kept {
         }
     }
 
-    /// Keeps memory that begins there, and returns what is not kept, or not any more.
+    /// Keeps memory that begins there, and returns memory that is not kept, or not kept any more.
     ///
     /// # Safety
     /// `super::Aligned::alloc` has taken it for that layout, and nobody uses it any more.
@@ -103,7 +102,7 @@ unsafe fn give_back(begin: *mut u8, layout: Layout) {
     unsafe { System.dealloc(begin, larger(layout).unwrap_unchecked()) }
 }
 
-// SAFETY: memory is the system's, or lies within it; where that begins stands in the 8 bytes before it.
+// SAFETY: memory is the system's, or lies within it; the 8 bytes before it say where that begins.
 unsafe impl GlobalAlloc for Aligned {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,7 +1,8 @@
-//! AES-GCM as OpenSSL's ciphers work (provider-cipher(7)): a context that has a key, an IV and a direction, in any order, then AAD, text and the end.
+//! AES-GCM in the form of OpenSSL's ciphers (provider-cipher(7)): a context that has a key, an IV and a direction, in any order, then AAD,
+//! text and the end.
 //!
-//! A nonce is used once: after the end of a message nothing goes on before there is another IV. Text that is opened is handed out **before it is
-//! verified**, as by OpenSSL's own provider: the interface wants it so.
+//! A nonce is used once: after the end of a message nothing goes on before there is another IV. Opened text is handed out **before it is
+//! verified**, as OpenSSL's own provider does, because the interface requires it.
 
 use crate::{
     Provider, Work,
@@ -16,11 +17,11 @@ use std::{
     ptr, slice,
 };
 
-/// The most bytes of an IV: as many as OpenSSL's own provider takes.
+/// The most bytes of an IV that OpenSSL's own provider accepts.
 const MOST_IV: usize = 128;
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 const TAG: usize = 16;
-/// TLS 1.2 (RFC 5288): the part of a nonce that comes with each record, the part that comes with the key, and bytes of AAD.
+/// TLS 1.2 (RFC 5288): the part of a nonce that comes with each record, the part that comes with the key, and the bytes of AAD.
 const EXPLICIT: usize = 8;
 const FIXED: usize = 4;
 const TLS_AAD: usize = 13;
@@ -28,13 +29,13 @@ const TLS_AAD: usize = 13;
 /// What a context does next with its IV.
 #[derive(Clone, Copy, PartialEq)]
 enum Iv {
-    /// There is none. Who seals gets a random one.
+    /// There is no IV. A caller that seals gets a random one.
     None,
-    /// No message has begun with it.
+    /// No message has begun with the IV.
     New,
-    /// A message has.
+    /// A message has begun with the IV.
     Begun,
-    /// A message has ended with it, or another length of it was set.
+    /// A message has ended with the IV, or another length of IV was set.
     Used,
 }
 
@@ -42,21 +43,21 @@ pub(crate) struct Context<'p> {
     work: Work<'p>,
     key_length: usize,
     key: Option<Keyed<'p>>,
-    /// The message that has begun, as long as it has no pieces.
+    /// The message that has begun, as long as it is not in pieces.
     short: Short,
     pieces: Option<Pieces>,
-    /// The most bytes of text that may come.
+    /// The most bytes of text that may still come.
     text_left: u64,
     seals: bool,
     iv_state: Iv,
     iv_length: usize,
     iv: [u8; MOST_IV],
-    /// The fixed part is set, so that the rest may count.
+    /// Whether the fixed part is set, so that the rest may count.
     counts: bool,
-    /// That of the last message sealed, or that which the caller expects.
+    /// The tag of the last sealed message, or the tag that the caller expects.
     tag: [u8; TAG],
     tag_length: Option<usize>,
-    /// The AAD of the TLS record that comes next.
+    /// The AAD of the next TLS record.
     tls_aad: Option<[u8; TLS_AAD]>,
     tls_padding: usize,
 }
@@ -66,7 +67,7 @@ impl<'p> Object<'p> for Context<'p> {
         self.work.provider
     }
 
-    /// In the middle of a message too. All duplicates share one expanded key.
+    /// Duplicates a context, even in the middle of a message. All duplicates share one expanded key.
     #[inline(always)]
     fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
         let (shared, short) = (self.key.as_ref().map(Keyed::for_copies).transpose()?, self.short.duplicate()?);
@@ -84,13 +85,13 @@ impl<'p> Context<'p> {
         self.pieces = None;
     }
 
-    /// Without key and IV, as a new one.
+    /// Clears key and IV, as in a new context.
     pub(crate) fn clear(&mut self) {
         self.key = None;
         self.begin_anew(Iv::None);
     }
 
-    /// Whether no message has begun with the IV.
+    /// Returns whether no message has begun with the IV.
     pub(crate) fn is_new(&self) -> bool {
         matches!(self.iv_state, Iv::None | Iv::New)
     }
@@ -103,12 +104,12 @@ impl<'p> Context<'p> {
         &self.iv[..self.iv_length]
     }
 
-    /// Fills the IV with random bytes from there on.
+    /// Fills the IV with random bytes from this place on.
     fn fill_iv(&mut self, from: usize) -> Result<(), Failure> {
         getrandom::fill(&mut self.iv[from..self.iv_length]).map_err(|_| None)
     }
 
-    /// A random IV for who seals and has set none: when a message begins, or when it is asked for before.
+    /// Draws a random IV for a caller that seals and has set none: when a message begins, or when the caller asks for it before.
     fn draw_iv(&mut self) -> Result<(), Failure> {
         if !self.seals || self.iv_length < 12 || self.tls_aad.is_some() {
             return Err(None);
@@ -118,7 +119,7 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// A message has begun, or begins now.
+    /// Makes sure that a message has begun.
     #[inline]
     fn begun(&mut self) -> Result<(), Failure> {
         if self.iv_state == Iv::Begun { Ok(()) } else { self.begin() }
@@ -142,7 +143,7 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// The key and the message in pieces.
+    /// Returns the key and the message in pieces.
     #[inline]
     fn in_pieces(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
         let key = self.key.as_mut().ok_or(None)?.for_pieces()?;
@@ -156,8 +157,7 @@ impl<'p> Context<'p> {
         Ok((key, pieces))
     }
 
-    /// Small pieces of AAD wait until there is more: a call of the library takes as long for one byte as for
-    /// a vector.
+    /// Small pieces of AAD wait until there is more: a call of the library takes as long for one byte as for a vector.
     pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.begun()?;
         if self.short.aad(piece) {
@@ -176,20 +176,20 @@ impl<'p> Context<'p> {
     #[inline]
     unsafe fn text(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
         self.begun()?;
-        // What is too long is refused before any of it is copied.
+        // Text that is too long is refused before any of it is copied.
         let left = self.text_left.checked_sub(size as u64).ok_or(None)?;
         if size == 0 {
             return Ok(());
         }
         let seals = self.seals;
         let apart = from.addr().abs_diff(to.addr());
-        // The text where it goes, for what is done in place: there is little to copy, or the two overlap in
-        // part, which OpenSSL asks for nowhere and forbids nowhere.
+        // The text at its destination, for work in place: there is little to copy, or the two overlap in part, which OpenSSL neither
+        // requires nor forbids anywhere.
         // SAFETY: the caller's promise. No other slice is made of that memory.
         let there = || unsafe { slice::from_raw_parts_mut(to, size) };
         let moved = || {
             if apart != 0 {
-                // SAFETY: likewise.
+                // SAFETY: the caller's promise.
                 unsafe { ptr::copy(from, to, size) };
             }
             there()
@@ -216,12 +216,13 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// The end of a message: its tag is there to be asked for, or is verified.
+    /// Ends a message: its tag can then be requested, or is verified.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         self.finish_beside(0)
     }
 
-    /// Likewise, where something else of the message is verified with its tag: what differs there from what the caller expects.
+    /// Does what `finish` does, and verifies something else of the message with its tag: `differs` is how that differs from what the caller
+    /// expects.
     pub(crate) fn finish_beside(&mut self, differs: u128) -> Result<(), Failure> {
         self.begun()?;
         let (seals, tag_length) = (self.seals, self.tag_length.unwrap_or(TAG));
@@ -240,7 +241,7 @@ impl<'p> Context<'p> {
             (self.tag, self.tag_length) = (tag, Some(TAG));
             return Ok(());
         }
-        // As many bytes as the caller has, in constant time.
+        // Compares as many bytes as the caller has, in constant time.
         let differ = (u128::from_le_bytes(tag) ^ u128::from_le_bytes(self.tag)) << (8 * (TAG - tag_length)) | differs;
         if Tag(differ.to_le_bytes()) == Tag([0; TAG]) { Ok(()) } else { Err(None) }
     }
@@ -249,10 +250,11 @@ impl<'p> Context<'p> {
         &self.tag
     }
 
-    /// `update` and `cipher` of the interface: AAD where there is nothing to write to, the end where there is nothing to read, or a TLS record.
+    /// Does `update` and `cipher` of the interface: AAD if there is nothing to write to, the end if there is nothing to read, or a TLS
+    /// record.
     ///
     /// # Safety
-    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
+    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, unless that is null.
     unsafe fn any(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<usize, Failure> {
         if let Some(aad) = self.tls_aad.take() {
             // SAFETY: the caller's promise.
@@ -273,8 +275,8 @@ impl<'p> Context<'p> {
         unsafe { self.text(from, to, size) }.map(|()| size)
     }
 
-    /// A record of TLS 1.2 in place: explicit part of the nonce, text, tag. Returns how many bytes of it count: all, or those of the text.
-    /// On a wrong tag the text is all zero.
+    /// Does a record of TLS 1.2 in place: explicit part of the nonce, text, tag. Returns how many bytes of the record count: all of them,
+    /// or the text. On a wrong tag the text is all zero.
     fn tls_record(&mut self, aad: [u8; TLS_AAD], record: &mut [u8]) -> Result<usize, Failure> {
         let size = record.len();
         let (explicit, rest) = record.split_first_chunk_mut::<EXPLICIT>().ok_or(None)?;
@@ -284,7 +286,7 @@ impl<'p> Context<'p> {
         } else {
             self.set_explicit(explicit)?;
         }
-        // What `take_iv` has counted on is the next one.
+        // `take_iv` has already counted on to the next IV.
         let mut iv = self.iv;
         let iv = &mut iv[..self.iv_length];
         iv[self.iv_length - EXPLICIT..].copy_from_slice(explicit);
@@ -299,7 +301,7 @@ impl<'p> Context<'p> {
         Ok(if self.seals { size } else { text.len() })
     }
 
-    /// The AAD of the record that comes next. Returns how many bytes longer than its text a record is.
+    /// Sets the AAD of the next record. Returns how many bytes longer than its text a record is.
     fn set_tls_aad(&mut self, aad: &[u8]) -> Result<(), Failure> {
         let mut aad = <[u8; TLS_AAD]>::try_from(aad).map_err(|_| None)?;
         let [.., high, low] = &mut aad;
@@ -310,7 +312,7 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// The part of the IV that stays, with a random number behind it for who seals; or, with a length of -1, all of it.
+    /// Sets the fixed part of the IV, with a random number behind it for a caller that seals; or, with a length of -1, all of the IV.
     ///
     /// # Safety
     /// `size` bytes are readable at `data`; with a length of -1 as many as an IV has.
@@ -330,7 +332,7 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// A message begins with the IV, whose last bytes are given back, and the next one will have the next IV.
+    /// Begins a message with the IV, whose last bytes are returned; the next message will have the next IV.
     fn take_iv(&mut self, last: &mut [u8]) -> Result<(), Failure> {
         if !self.counts || self.key.is_none() || self.iv_length < EXPLICIT {
             return Err(None);
@@ -344,7 +346,7 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// A message begins with the IV, whose last bytes are these.
+    /// Begins a message with the IV, whose last bytes are these.
     fn set_explicit(&mut self, last: &[u8]) -> Result<(), Failure> {
         if !self.counts || self.key.is_none() || self.seals {
             return Err(None);
@@ -379,7 +381,7 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 
     fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
-        // What is refused changes nothing.
+        // A refused call changes nothing.
         if iv.is_some_and(|iv| !(1..=MOST_IV).contains(&iv.len())) {
             return Err(Some(Reason::InvalidIvLength));
         }
@@ -407,7 +409,7 @@ impl<'p> Cipher<'p> for Context<'p> {
             let tag = self.tag.get(..param.size()).filter(|tag| !tag.is_empty() && self.seals && self.tag_length.is_some());
             return param.set_bytes(tag.ok_or(Reason::InvalidTag)?).ok_or(Some(Reason::FailedToSetParameter));
         }
-        // A context that is set up asks for these.
+        // A context that is being set up asks for these.
         for (name, length) in [(c"ivlen", self.iv_length), (c"keylen", self.key_length)] {
             if param.is(name) {
                 return param.set_number(length as u64).ok_or(Some(Reason::FailedToSetParameter));
@@ -437,8 +439,8 @@ impl<'p> Cipher<'p> for Context<'p> {
     fn set(&mut self, param: &Param) -> Result<(), Failure> {
         let ill = Some(Reason::FailedToGetParameter);
         if param.is(c"tag") {
-            // Of any length, as OpenSSL's own takes them, though the standard knows 4, 8 and 12 to 16 bytes
-            // only (SP 800-38D, section 5.2.1.2).
+            // A tag of any length is accepted, as OpenSSL's own provider accepts it, though the standard knows only 4, 8 and 12 to 16 bytes
+            // (SP 800-38D, section 5.2.1.2).
             let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
             if self.seals || tag.is_empty() {
                 return Err(Some(Reason::InvalidTag));
@@ -482,7 +484,7 @@ impl<'p> Cipher<'p> for Context<'p> {
         // SAFETY: the caller's promise.
         let done = unsafe { self.any(from, to, size) };
         if done == Err(Some(Reason::MallocFailure)) {
-            // Without what there was no memory for it is another message. Nobody shall get its tag.
+            // Without the bytes for which there was no memory it is another message, whose tag nobody may get.
             self.begin_anew(Iv::Used);
             return Err(Some(Reason::MallocFailure));
         }
@@ -495,7 +497,7 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 }
 
-/// What a cipher is, without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`) and the bytes of its IV.
+/// Describes a cipher without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`) and the bytes of its IV.
 pub(crate) unsafe extern "C" fn describe<const BITS: usize, const MODE: usize, const IV: usize>(params: *mut Param) -> c_int {
     guarded(0, || {
         // SAFETY: OpenSSL's call.
@@ -555,7 +557,8 @@ pub(crate) unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
     DESCRIPTION.as_ptr()
 }
 
-/// The functions of a mode of OpenSSL with each size of keys, and the type of a context. Where it is called, `GETTABLE` and `SETTABLE` are that mode's.
+/// The functions of a mode of OpenSSL with each size of keys, and the type of a context. At the place of the call, `GETTABLE` and
+/// `SETTABLE` are that mode's.
 macro_rules! ciphers {
     ($mode:literal $iv:literal: $($name:ident $bits:literal $context:ty,)+) => {
         unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {

@@ -1,4 +1,4 @@
-//! A key, expanded when that pays.
+//! A key, which is expanded when that pays off.
 
 use crate::{
     Provider,
@@ -12,11 +12,12 @@ use std::{
     sync::{OnceLock, atomic::Ordering::Relaxed},
 };
 
-/// The bytes of a key, and what is expanded of it: 2 KiB, most of it powers of H, of which a short message needs three. Where each key has one short
-/// message, most time would go there. So a short first message is made of the bytes alone, and whatever comes then expands them.
+/// The bytes of a key, and what is expanded from them: 2 KiB, most of it powers of H, of which a short message needs three. Where each key
+/// has one short message, expanding would take most of the time. So a short first message uses only the bytes, and whatever comes next
+/// expands them.
 ///
-/// A long message that has to wait for this takes longer than if it had been done when the key was set. So the key is expanded then if the last key's
-/// first message was not short.
+/// A long message that must wait for the expansion takes longer than if the key had been expanded when it was set. So the key is expanded
+/// at once if the last key's first message was not short.
 pub(crate) struct Keyed<'p> {
     provider: &'p Provider,
     bytes: [u8; 32],
@@ -24,11 +25,12 @@ pub(crate) struct Keyed<'p> {
     expanded: Option<Expanded>,
     /// What duplicates share, made for the first of them. Several threads may duplicate one context at a time.
     for_copies: OnceLock<Shared<Key>>,
-    /// There has been no message.
+    /// Whether there has been no message yet.
     fresh: bool,
 }
 
-/// A context that is not a duplicate has its own: to make a counted reference, and to drop it, takes a fifth of what it takes to expand the key.
+/// A context that is not a duplicate has its own key: making and dropping a counted reference takes a fifth of the time of expanding the
+/// key.
 enum Expanded {
     Own(Box<Key>),
     Shared(Shared<Key>),
@@ -47,7 +49,7 @@ impl Deref for Expanded {
 }
 
 impl<'p> Keyed<'p> {
-    /// Of 16, 24 or 32 bytes, where it stays. Without memory there is none, not even the last one.
+    /// Makes a key of 16, 24 or 32 bytes in its final place. If there is no memory, there is no key, not even the last one.
     pub(crate) fn set(place: &mut Option<Self>, key: &[u8], provider: &'p Provider) -> Result<(), Failure> {
         let new =
             place.insert(Self { provider, bytes: [0; 32], length: key.len(), expanded: None, for_copies: OnceLock::new(), fresh: true });
@@ -61,7 +63,7 @@ impl<'p> Keyed<'p> {
         Ok(())
     }
 
-    /// The expanded key, for a message in pieces.
+    /// Returns the expanded key, for a message in pieces.
     #[inline]
     pub(crate) fn for_pieces(&mut self) -> Result<&Key, Failure> {
         self.begin(false);
@@ -83,7 +85,7 @@ impl<'p> Keyed<'p> {
         Key::init_in_place(place, &self.bytes[..self.length], self.provider.backend).map_err(|_| None)
     }
 
-    /// What all duplicates share.
+    /// Returns what all duplicates share.
     pub(crate) fn for_copies(&self) -> Result<&Shared<Key>, Failure> {
         match (&self.expanded, self.for_copies.get()) {
             (Some(Expanded::Shared(key)), _) | (_, Some(key)) => Ok(key),
@@ -94,14 +96,14 @@ impl<'p> Keyed<'p> {
         }
     }
 
-    /// This key, with what `for_copies` has returned.
+    /// Returns this key, with the value that `for_copies` has returned.
     #[inline(always)]
     pub(crate) fn duplicate(&self, shared: &Shared<Key>) -> Self {
         let expanded = Some(Expanded::Shared(shared.clone()));
         Self { bytes: [0; 32], expanded, for_copies: OnceLock::new(), ..*self }
     }
 
-    /// What a whole message is sealed or opened with. Behind this no memory is asked for.
+    /// Returns what seals or opens a whole message. After this call no memory is requested.
     #[inline]
     pub(crate) fn ready(&mut self) -> Result<Ready<'_>, Failure> {
         let once = self.fresh && self.expanded.is_none();
@@ -109,7 +111,7 @@ impl<'p> Keyed<'p> {
         Ok(if once { Ready::Once(self.provider.backend, &self.bytes[..self.length]) } else { Ready::Expanded(self.expanded()?) })
     }
 
-    /// A message begins, which is short or not.
+    /// Notes that a message begins, and whether it is short.
     #[inline]
     fn begin(&mut self, short: bool) {
         // Written only where it changes: all threads read it.
@@ -119,14 +121,14 @@ impl<'p> Keyed<'p> {
     }
 }
 
-/// A key for one message: the bytes of one that has had none, or what is expanded.
+/// A key for one message: the bytes of a key that has had no message, or the expanded key.
 pub(crate) enum Ready<'a> {
     Once(Backend, &'a [u8]),
     Expanded(&'a Key),
 }
 
 impl Ready<'_> {
-    /// Seals or opens a whole message in place. Returns its tag, with which nobody has compared another.
+    /// Seals or opens a whole message in place. Returns its tag, which nobody has compared yet.
     #[inline]
     pub(crate) fn whole(self, nonce: [u8; 12], aad: &[u8], text: &mut [u8], seals: bool) -> Result<Tag, Failure> {
         let done = match (self, seals) {

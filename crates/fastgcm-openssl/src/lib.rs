@@ -1,9 +1,9 @@
 //! An OpenSSL 3 provider: AES-GCM, AES-GCM-SIV, XAES-256-GCM and GMAC of [`fastgcm`] for programs that use OpenSSL.
 //!
-//! The file is a module that OpenSSL loads; nothing of it is called from Rust. It exports `OSSL_provider_init` and nothing else, and is not linked
-//! with OpenSSL: all that it needs comes in tables (provider-base(7), provider-cipher(7), provider-mac(7) of OpenSSL's manual).
+//! The file is a module that OpenSSL loads; no Rust program calls it. It exports only `OSSL_provider_init`, and is not linked with OpenSSL:
+//! everything that it needs comes in tables (provider-base(7), provider-cipher(7), provider-mac(7) of OpenSSL's manual).
 //!
-//! README.md says how it is installed, and in what it differs from OpenSSL's own provider.
+//! README.md says how to install it, and how it differs from OpenSSL's own provider.
 
 mod abi;
 mod allocator;
@@ -35,16 +35,16 @@ static ALLOCATOR: allocator::Aligned = allocator::Aligned;
 struct Provider {
     errors: Errors,
     backend: Backend,
-    /// The first message under the last key was short: see `key`.
+    /// Whether the first message under the last key was short: see `key`.
     short_first: AtomicBool,
     counters: [Counters; 16],
 }
 
-/// What contexts have done that are freed. Each line of the cache is for some of them, so that threads seldom wait for each other.
+/// What freed contexts have done. Each cache line is for some of them, so that threads seldom wait for each other.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counters {
-    /// Somebody is adding to them: one exchange takes a third of the time of three additions.
+    /// Whether somebody is adding to them: one exchange takes a third of the time of three additions.
     taken: AtomicBool,
     keys: AtomicU64,
     messages: AtomicU64,
@@ -59,8 +59,8 @@ impl Provider {
         unsafe { &*this.cast::<Self>() }
     }
 
-    /// Adds what the context at that address has done. Memory of other threads is far away, and so are their counters. Who finds some taken goes on
-    /// to the next, so that nobody waits for a thread that was stopped.
+    /// Adds what the context at that address has done. Memory of other threads is far away, and so are their counters. A thread that finds
+    /// some counters taken goes on to the next, so that nobody waits for a thread that was stopped.
     fn add(&self, address: usize, work: &Work<'_>) {
         let first = address >> 12 ^ address >> 26;
         let next = |i: usize| &self.counters[(first + i) % self.counters.len()];
@@ -77,7 +77,7 @@ impl Provider {
     }
 }
 
-/// What a context has done, which the provider is told when the context is freed.
+/// What a context has done. The provider learns it when the context is freed.
 struct Work<'p> {
     provider: &'p Provider,
     keys: u64,
@@ -184,7 +184,8 @@ static FUNCTIONS: [Dispatch; 5] = table! {
     1027 query,
 };
 
-/// The back end that `FASTGCM_BACKEND` names, if this machine can run it. A program with more rights than who started it does not look there.
+/// Returns the back end that `FASTGCM_BACKEND` names, if this machine can run it. A program with more rights than the user who started it
+/// ignores the variable.
 fn chosen() -> Backend {
     named().filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
 }
@@ -207,7 +208,7 @@ fn named() -> Option<Backend> {
     None
 }
 
-/// What OpenSSL calls when it has loaded the module.
+/// OpenSSL calls this function when it has loaded the module.
 ///
 /// # Safety
 /// As provider-base(7) says.
@@ -226,7 +227,7 @@ unsafe extern "C" fn OSSL_provider_init(
             return 0;
         };
         let provider = Box::write(room, Provider { errors, backend: chosen(), short_first: true.into(), counters: Default::default() });
-        // SAFETY: likewise.
+        // SAFETY: the caller's promise.
         unsafe {
             *functions = FUNCTIONS.as_ptr();
             *context = Box::into_raw(provider).cast();

@@ -1,4 +1,4 @@
-//! GMAC as OpenSSL's MACs work (provider-mac(7)): a cipher by name, an IV and a key, in any order, then data and the end.
+//! GMAC in the form of OpenSSL's MACs (provider-mac(7)): a cipher by name, an IV and a key, in any order, then data and the end.
 
 use crate::{
     Provider,
@@ -11,11 +11,11 @@ use std::ffi::{c_int, c_void};
 /// A message without text.
 pub(crate) struct Mac<'p> {
     provider: &'p Provider,
-    /// Of the cipher, once that is named.
+    /// The message of the cipher, once the cipher is named.
     message: Option<Context<'p>>,
 }
 
-/// The names that each cipher has, without regard to case.
+/// The names of each cipher, whose case does not matter.
 const NAMES: [(usize, [&[u8]; 3]); 3] = [
     (16, [b"AES-128-GCM", b"id-aes128-GCM", b"2.16.840.1.101.3.4.1.6"]),
     (24, [b"AES-192-GCM", b"id-aes192-GCM", b"2.16.840.1.101.3.4.1.26"]),
@@ -38,7 +38,7 @@ impl<'p> Mac<'p> {
         self.message.as_mut().ok_or(Some(Reason::MissingCipher))
     }
 
-    /// The cipher comes before key and IV, in whatever order they stand.
+    /// Sets the cipher before key and IV, whatever their order.
     ///
     /// # Safety
     /// See [`Param::list`].
@@ -62,7 +62,7 @@ impl<'p> Mac<'p> {
     }
 }
 
-/// Why a message did not go on, also where a cipher would say nothing: as OpenSSL's own.
+/// Returns why a message did not go on, even where a cipher would say nothing, as OpenSSL's own MAC does.
 fn told(reason: Failure) -> Failure {
     reason.or(Some(Reason::CipherOperationFailed))
 }

@@ -1,4 +1,4 @@
-//! What OpenSSL has a pointer to: how it is called, copied and freed.
+//! Objects to which OpenSSL has pointers: how they are called, copied and freed.
 
 use crate::{
     Provider,
@@ -14,22 +14,22 @@ use std::{
 pub(crate) trait Object<'p>: Sized {
     fn provider(&self) -> &'p Provider;
 
-    /// What makes another one in the same state: where it stays, when all that can fail is done.
+    /// Returns a function that makes another object in this state, in its final place, after all that can fail is done.
     fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure>;
 }
 
-/// The context of a cipher, and what OpenSSL calls for each of them.
+/// The context of a cipher, and the functions that OpenSSL calls for each cipher.
 pub(crate) trait Cipher<'p>: Object<'p> {
-    /// Without a key yet, which will have that many bytes.
+    /// Makes a context without a key yet; the key will have that many bytes.
     fn new(provider: &'p Provider, key_length: usize) -> Self;
-    /// Sets what there is of direction, key and nonce: a message begins.
+    /// Sets direction, key and nonce, if they are given: a message begins.
     fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure>;
     fn get(&mut self, param: &mut Param) -> Result<(), Failure>;
     fn set(&mut self, param: &Param) -> Result<(), Failure>;
-    /// OpenSSL's `update`, or its `cipher`, by which nothing to read ends the message. Returns how many bytes are written.
+    /// Does OpenSSL's `update`, or its `cipher`, in which empty input ends the message. Returns how many bytes are written.
     ///
     /// # Safety
-    /// `size` bytes are readable at `from`, unless that is null, and `room` bytes writable at `to`, likewise.
+    /// `size` bytes are readable at `from`, unless that is null, and `room` bytes are writable at `to`, unless that is null.
     unsafe fn update(&mut self, is_piece: bool, to: *mut u8, room: usize, from: *const u8, size: usize) -> Result<usize, Failure>;
     /// Ends the message.
     fn finish(&mut self) -> Result<(), Failure>;
@@ -94,7 +94,7 @@ pub(crate) unsafe extern "C" fn set<T: Cipher<'static>>(context: *mut T, params:
     unsafe { call(context, |context| Param::list(params.cast_mut()).try_for_each(|param| context.set(param))) }
 }
 
-/// Makes what OpenSSL will have a pointer to. (`Box::write` makes it where it stays.)
+/// Makes an object to which OpenSSL will have a pointer. (`Box::write` makes it in its final place.)
 /// # Safety
 /// `provider` is ours; OpenSSL frees all objects before it.
 pub(crate) unsafe fn new<T: Object<'static>>(provider: *mut c_void, new: impl FnOnce(&'static Provider) -> T) -> *mut T {
@@ -103,7 +103,7 @@ pub(crate) unsafe fn new<T: Object<'static>>(provider: *mut c_void, new: impl Fn
     guarded(ptr::null_mut(), || pointer(provider, room().map(|room| Box::write(room, new(provider)))))
 }
 
-/// What OpenSSL gets; null, and why, if there is none.
+/// Returns the pointer for OpenSSL, or null with a reason if there is no object.
 #[inline(always)]
 fn pointer<T>(provider: &Provider, object: Result<Box<T>, Failure>) -> *mut T {
     object.map_err(|reason| reason.inspect(|reason| provider.errors.raise(*reason))).map_or(ptr::null_mut(), Box::into_raw)

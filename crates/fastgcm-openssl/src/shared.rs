@@ -1,4 +1,4 @@
-//! Memory on the heap that is asked for, and may be refused: `Box::new` and `Arc::new` end the process then.
+//! Memory on the heap that may be refused: `Box::new` and `Arc::new` end the process if there is none.
 
 use crate::abi::{Failure, Reason};
 use std::{
@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-/// Room for a `T`, if there is memory.
+/// Returns room for a `T`, if there is memory.
 pub(crate) fn room<T>() -> Result<Box<MaybeUninit<T>>, Failure> {
     const { assert!(size_of::<T>() > 0) };
     // SAFETY: a `T` has a size, as just checked.
@@ -22,7 +22,7 @@ pub(crate) fn room<T>() -> Result<Box<MaybeUninit<T>>, Failure> {
     if memory.is_null() { Err(Some(Reason::MallocFailure)) } else { Ok(unsafe { Box::from_raw(memory) }) }
 }
 
-/// Makes a `T` where it stays.
+/// Makes a `T` in its final place.
 fn make<T>(place: &mut MaybeUninit<T>, make: impl FnOnce(&mut MaybeUninit<T>) -> Result<&mut T, Failure>) -> Result<(), Failure> {
     let there = place.as_ptr();
     let made: *const T = make(place)?;
@@ -30,7 +30,7 @@ fn make<T>(place: &mut MaybeUninit<T>, make: impl FnOnce(&mut MaybeUninit<T>) ->
     Ok(())
 }
 
-/// A `T` on the heap, which `init` makes there.
+/// Returns a `T` on the heap, which `init` makes there.
 pub(crate) fn boxed<T>(init: impl FnOnce(&mut MaybeUninit<T>) -> Result<&mut T, Failure>) -> Result<Box<T>, Failure> {
     let mut place = room()?;
     make(&mut place, init)?;
@@ -38,7 +38,7 @@ pub(crate) fn boxed<T>(init: impl FnOnce(&mut MaybeUninit<T>) -> Result<&mut T, 
     Ok(unsafe { place.assume_init() })
 }
 
-/// A `T` that has several owners: as `Arc`.
+/// A `T` with several owners, like `Arc`.
 pub(crate) struct Shared<T>(NonNull<Counted<T>>);
 
 struct Counted<T> {
@@ -48,11 +48,11 @@ struct Counted<T> {
 
 // SAFETY: as for `Arc`: each owner may be in a thread of its own, and the last of them drops the value.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// One that has one owner, whose value `init` makes where it stays.
+    /// Makes a value with one owner, which `init` makes in its final place.
     pub(crate) fn new(init: impl FnOnce(&mut MaybeUninit<T>) -> Result<&mut T, Failure>) -> Result<Self, Failure> {
         let mut place = room::<Counted<T>>()?;
         let counted = place.as_mut_ptr();

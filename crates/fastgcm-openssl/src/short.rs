@@ -1,25 +1,25 @@
-//! A message of one piece in one go, though OpenSSL's interface has it in three: AAD waits for the text, and the tag is made with the text. In pieces a
-//! message of 64 bytes takes four times as long, and one of 1 KiB a fifth more. If it goes on nevertheless, it is begun again, in pieces.
+//! A message of one piece, done in one call, though OpenSSL's interface has three: AAD waits for the text, and the tag is made with the
+//! text. In pieces a message of 64 bytes takes four times as long, and one of 1 KiB a fifth more. If the message goes on nevertheless, it
+//! starts again in pieces.
 
 use crate::{abi::Failure, key::Keyed, shared::room};
 use fastgcm::{Error, Key, Tag, hazmat::Pieces};
 use std::{mem::MaybeUninit, ptr, slice};
 
-/// The most bytes of AAD: IPsec, SRTP and QUIC have more than 16. What comes in smaller pieces is hashed when
-/// so much has come.
+/// The most bytes of AAD: IPsec, SRTP and QUIC have more than 16. AAD in smaller pieces is hashed when this much has arrived.
 const AAD: usize = 256;
-/// Bytes of text that a context has room for.
+/// The bytes of text for which a context has room.
 const TEXT: usize = 64;
 /// The most bytes of text: as many as a packet has. (Its ciphertext is kept, which takes longer the more there is.)
 const LONG: usize = 1536;
 
-/// Room for more than [`TEXT`] bytes, of the layout of a key: a thread keeps the memory of its last one (see `allocator`).
+/// Room for more than [`TEXT`] bytes, with the layout of a key: a thread keeps the memory of its last key (see `allocator`).
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Long([MaybeUninit<u8>; size_of::<Key>()]);
 const _: () = assert!(size_of::<Long>() == size_of::<Key>() && align_of::<Long>() == align_of::<Key>() && LONG <= size_of::<Key>());
 
-/// Such room, of which nothing is said.
+/// Returns such room, uninitialised.
 fn long() -> Result<Box<Long>, Failure> {
     // SAFETY: all of it may be uninitialized.
     Ok(unsafe { room::<Long>()?.assume_init() })
@@ -29,16 +29,16 @@ fn long() -> Result<Box<Long>, Failure> {
 pub(crate) struct Short {
     pub(crate) nonce: [u8; 12],
     aad: [u8; AAD],
-    /// Of a message in pieces: what waits.
+    /// In a message in pieces, how much AAD waits.
     aad_length: usize,
-    /// AAD may come.
+    /// Whether AAD may still come.
     aad_waits: bool,
     /// The ciphertext, for a message that goes on, if it fits.
     text: [u8; TEXT],
-    /// Or that of a longer one.
+    /// The ciphertext of a longer message.
     long: Option<Box<Long>>,
     text_length: usize,
-    /// The most bytes of text, of this context: [`TEXT`] once a longer one has gone on.
+    /// The most bytes of text of this context: [`TEXT`] once a longer text has gone on.
     most: usize,
     /// The tag, if there is text.
     tag: [u8; 16],
@@ -57,8 +57,8 @@ impl Short {
         tag: [0; 16],
     };
 
-    /// What makes another one in the same state. (Nearly always there is no long text, and what copies one
-    /// stands out of the way: a copy of a context 8 ns.)
+    /// Returns a function that makes another message in this state. (There is almost never a long text, so the code that copies one is out
+    /// of the way: a copy of a context takes 8 ns.)
     #[inline(always)]
     pub(crate) fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
         #[cold]
@@ -75,7 +75,7 @@ impl Short {
         (self.nonce, self.aad_length, self.aad_waits, self.text_length, self.long) = (nonce, 0, true, 0, None);
     }
 
-    /// Keeps a piece of AAD. `false` if it is too long, or comes behind text.
+    /// Keeps a piece of AAD. Returns `false` if it is too long, or comes after text.
     #[inline]
     pub(crate) fn aad(&mut self, piece: &[u8]) -> bool {
         let Some(room) = self.aad[self.aad_length..].get_mut(..piece.len()).filter(|_| self.aad_waits) else { return false };
@@ -84,15 +84,14 @@ impl Short {
         true
     }
 
-    /// Whether text of that length can be all text.
+    /// Returns whether a text of this length can be the whole text.
     #[inline]
     pub(crate) fn takes(&self, length: usize) -> bool {
         self.text_length == 0 && length <= self.most
     }
 
-    /// Seals or opens all text, of that length, which it `takes`, in place. The text is made ready when
-    /// nothing can fail any more: what failed behind that would leave a plaintext where a ciphertext is
-    /// expected.
+    /// Seals or opens the whole text, whose length it `takes`, in place. The text is made ready only when nothing can fail any more: a
+    /// later failure would leave a plaintext where a ciphertext is expected.
     #[inline]
     pub(crate) fn text<'t>(
         &mut self,
@@ -128,7 +127,7 @@ impl Short {
         }
     }
 
-    /// What is kept.
+    /// Returns the ciphertext that is kept.
     fn kept(&mut self) -> &mut [u8] {
         match &mut self.long {
             // SAFETY: `keep` has written so many bytes there.
@@ -137,7 +136,7 @@ impl Short {
         }
     }
 
-    /// The tag of what there has been.
+    /// Returns the tag of the message so far.
     #[inline]
     pub(crate) fn finish(&mut self, key: &mut Keyed, seals: bool) -> Result<Tag, Failure> {
         if self.text_length == 0 {
@@ -149,13 +148,13 @@ impl Short {
         Ok(tag)
     }
 
-    /// Text comes, and no AAD behind it.
+    /// Notes that text comes, and no more AAD.
     #[inline]
     pub(crate) fn aad_ends(&mut self) {
         self.aad_waits = false;
     }
 
-    /// Does in pieces what AAD has been waiting.
+    /// Does the AAD that has been waiting in pieces.
     #[inline]
     pub(crate) fn aad_goes_on(&mut self, key: &Key, pieces: &mut Pieces) -> Result<(), Error> {
         if self.aad_length > 0 {
@@ -165,12 +164,12 @@ impl Short {
         Ok(())
     }
 
-    /// Does in pieces what there has been.
+    /// Does the message so far in pieces.
     #[inline]
     pub(crate) fn go_on<'a>(&mut self, key: &Key, pieces: &'a mut Pieces) -> Result<&'a mut Pieces, Error> {
         self.aad_goes_on(key, pieces)?;
         if self.text_length != 0 {
-            // What is opened is of no use: it is wiped.
+            // Opened text is of no use here: it is wiped.
             let text = self.kept();
             pieces.open(key, text)?;
             text.fill(0);
@@ -183,7 +182,7 @@ impl Short {
         Ok(pieces)
     }
 
-    /// The tag of a message that goes on, or is refused, is nobody's business.
+    /// Wipes the tag of a message that goes on or is refused: nobody may see it.
     fn wipe_tag(&mut self) {
         self.tag = [0; 16];
         zeroize::optimization_barrier(&self.tag);

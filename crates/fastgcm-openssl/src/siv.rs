@@ -1,7 +1,8 @@
-//! AES-GCM-SIV (RFC 8452) as OpenSSL's ciphers have it from 3.2 on: AAD in pieces, then the whole text in one call, then the end.
+//! AES-GCM-SIV (RFC 8452) in the form that OpenSSL's ciphers have from 3.2 on: AAD in pieces, then the whole text in one call, then the
+//! end.
 //!
-//! The tag must be there before the text that it belongs to, because the text is decrypted with it. So the text is verified at once, and text that is
-//! refused is all zero; that it is refused is said at the end, where callers look for it.
+//! The tag must be there before its text, because the text is decrypted with it. So the text is verified at once, and a refused text is all
+//! zero; the refusal is reported at the end, where callers look for it.
 
 use crate::{
     Provider, Work,
@@ -21,12 +22,11 @@ pub(crate) struct Context<'p> {
     nonce: Option<[u8; 12]>,
     seals: bool,
     aad: Vec<u8>,
-    /// That which was made, or which the caller expects.
+    /// The tag that was made, or that the caller expects.
     tag: Option<Tag>,
-    /// Whether the text, which has been there, is authentic; a text that is sealed is, until another one is
-    /// refused behind it.
+    /// Whether the text, which has been there, is authentic. A sealed text is authentic until another text behind it is refused.
     authentic: Option<bool>,
-    /// One text may follow another without another nonce: `openssl speed` asks for it.
+    /// Whether one text may follow another without a new nonce, as `openssl speed` requires.
     again: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'p> Object<'p> for Context<'p> {
     }
 }
 
-/// Whether a text, or AAD, of so many bytes is too long.
+/// Returns whether a text, or AAD, of so many bytes is too long.
 fn is_beyond(size: usize) -> bool {
     size as u64 > AesGcmSiv::LIMIT
 }
@@ -58,11 +58,11 @@ fn extend(aad: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
 }
 
 impl<'p> Context<'p> {
-    /// AAD where there is nothing to write to, or all text. An empty text is none yet: it is made at the end,
-    /// if no other comes.
+    /// Takes AAD if there is nothing to write to, or else all text. An empty text does not count yet: it is made at the end, if no other
+    /// text comes.
     ///
     /// # Safety
-    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
+    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, unless that is null.
     unsafe fn piece(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
         if to.is_null() && !from.is_null() {
             // SAFETY: the caller's promise.
@@ -78,7 +78,7 @@ impl<'p> Context<'p> {
         if from.is_null() || is_beyond(size) {
             return Err(None);
         }
-        // A text that is refused is left where it is.
+        // A refused text is left where it is.
         self.ready()?;
         // SAFETY: the caller's promise; they may overlap.
         let text = unsafe {
@@ -88,7 +88,7 @@ impl<'p> Context<'p> {
         self.text(text.ok_or(None)?)
     }
 
-    /// What the text needs: key, nonce, who opens a tag; and that it is the first.
+    /// Returns what the text needs: key, nonce and, for opening, a tag. The text must be the first.
     fn ready(&self) -> Result<(&AesGcmSiv, &[u8; 12]), Failure> {
         let may = (self.authentic.is_none() || self.again) && (self.seals || self.tag.is_some());
         let both = self.key.as_deref().zip(self.nonce.as_ref());
@@ -118,7 +118,7 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 
     fn init(&mut self, seals: bool, key: Option<&[u8]>, nonce: Option<&[u8]>) -> Result<(), Failure> {
-        // What is refused changes nothing.
+        // A refused call changes nothing.
         let nonce = nonce.map(|nonce| nonce.try_into().map_err(|_| Reason::InvalidIvLength)).transpose()?;
         if let Some(key) = key {
             let backend = self.work.provider.backend;
@@ -178,7 +178,7 @@ impl<'p> Cipher<'p> for Context<'p> {
         }
         // SAFETY: the caller's promise.
         unsafe { self.piece(from, to, size) }.map_err(|reason| {
-            // Without what was refused it is another message. Nobody shall get its tag.
+            // Without the refused piece it is another message, whose tag nobody may get.
             self.authentic = Some(false);
             reason.or(Some(Reason::CipherOperationFailed))
         })?;

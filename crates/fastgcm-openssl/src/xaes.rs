@@ -1,8 +1,9 @@
-//! XAES-256-GCM and KC-XAES-256-GCM as OpenSSL's ciphers work: AES-256-GCM with a key that is derived when both the root key and the IV of 24 bytes are
-//! there. All else of a message is that of `cipher`: its text is handed out **before it is verified**.
+//! XAES-256-GCM and KC-XAES-256-GCM in the form of OpenSSL's ciphers: AES-256-GCM with a key that is derived once both the root key and the
+//! IV of 24 bytes are there. `cipher` does the rest of a message: its text is handed out **before it is verified**.
 //!
-//! A tag has 16 bytes, since OpenSSL's have no more. The commitment of 32 bytes is a parameter of its own: asked for behind the end of a message that is
-//! sealed, given before the end of one that is opened, and compared with the tag, at once.
+//! A tag has 16 bytes, because OpenSSL's tags have no more. The commitment of 32 bytes is a separate parameter: the caller asks for it
+//! after the end of a message that is sealed, gives it before the end of a message that is opened, and it is compared together with the
+//! tag.
 
 use crate::{
     Provider,
@@ -26,11 +27,11 @@ pub(crate) struct Context<'p, S: Scheme> {
     /// Shared with the duplicates of this context.
     root: Option<Shared<RootKey<S>>>,
     iv: Option<[u8; IV]>,
-    /// That of the message.
+    /// The commitment of the message.
     commitment: [u8; COMMITMENT],
-    /// That which the caller expects.
+    /// The commitment that the caller expects.
     expected: Option<[u8; COMMITMENT]>,
-    /// The message is sealed: its tag and its commitment may be asked for.
+    /// Whether the message is sealed, so that its tag and its commitment may be requested.
     sealed: bool,
 }
 
@@ -48,7 +49,7 @@ impl<'p, S: Scheme<Nonce = [u8; IV]>> Object<'p> for Context<'p, S> {
 impl<S: Scheme<Nonce = [u8; IV]>> Context<'_, S> {
     const COMMITS: bool = size_of::<S::Tag>() > TAG;
 
-    /// A message begins, if there are root key and IV.
+    /// Begins a message, if there are root key and IV.
     fn derive(&mut self, seals: bool) -> Result<(), Failure> {
         let (Some(root), Some(iv)) = (&self.root, &self.iv) else { return Ok(()) };
         let (message, commitment) = (&mut self.message, &mut self.commitment);
@@ -61,7 +62,7 @@ impl<S: Scheme<Nonce = [u8; IV]>> Context<'_, S> {
         derived.map_err(|_| None)?
     }
 
-    /// A random IV for who seals and has set none.
+    /// Draws a random IV for a caller that seals and has set none.
     fn drawn(&mut self) -> Result<(), Failure> {
         if self.iv.is_none() && self.root.is_some() && self.message.seals() {
             let mut iv = [0; IV];
@@ -72,7 +73,7 @@ impl<S: Scheme<Nonce = [u8; IV]>> Context<'_, S> {
         Ok(())
     }
 
-    /// What differs between the commitment and that which the caller expects.
+    /// Returns the difference between the commitment and the one that the caller expects.
     fn differs(&self) -> Result<u128, Failure> {
         if self.message.seals() || !Self::COMMITS {
             return Ok(0);
@@ -91,13 +92,13 @@ impl<'p, S: Scheme<Nonce = [u8; IV]>> Cipher<'p> for Context<'p, S> {
     }
 
     fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
-        // What is refused changes nothing.
+        // A refused call changes nothing.
         let iv = iv.map(|iv| iv.try_into().map_err(|_| Reason::InvalidIvLength)).transpose()?;
         let key: Option<&[u8; KEY]> = key.map(|key| key.try_into().map_err(|_| Reason::InvalidKeyLength)).transpose()?;
         if key.is_none() && iv.is_none() {
             return self.message.init(seals, None, None);
         }
-        // An IV that no message has begun with is there for another key.
+        // An IV with which no message has begun may be used with another key.
         self.iv = iv.or(self.iv.filter(|_| self.message.is_new()));
         self.message.clear();
         self.sealed = false;

@@ -3,19 +3,19 @@
 pub use fastgcm::Error;
 use fastgcm::{Key, Tag, hazmat};
 
-/// Bytes of a nonce, of a tag, and of the length before a module.
+/// The lengths in bytes of a nonce, of a tag, and of the length before a module.
 const NONCE: usize = 12;
 const TAG: usize = 16;
 const LENGTH: usize = 4;
 
-/// Bytes of the signature of a footer that is not encrypted: nonce and tag.
+/// The length in bytes of the signature of a plaintext footer: nonce and tag.
 pub const SIGNATURE: usize = NONCE + TAG;
 
-/// What a module is. The number is that of the format (section 4.4.2).
+/// The kind of a module. Its number is the format's (section 4.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Module {
-    /// `FileMetaData`, of which there is one in a file.
+    /// `FileMetaData`, which a file has once.
     Footer = 0,
     /// `ColumnMetaData`.
     ColumnMetaData = 1,
@@ -37,7 +37,7 @@ pub enum Module {
     BloomFilterBitset = 9,
 }
 
-/// Where a module stands: numbers from 0 to 32,767 (the format has them as signed numbers of 16 bits). Numbers that a module does not have are
+/// Where a module is: numbers from 0 to 32,767 (the format uses signed numbers of 16 bits). Numbers that a module does not have are
 /// ignored: a footer has none, and only data pages and their headers have a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Location {
@@ -50,11 +50,11 @@ pub struct Location {
 }
 
 impl Module {
-    /// The AAD of a module: `file` (the AAD prefix of the file and its unique identifier, one behind the other), its kind, and where it stands. So no
-    /// module can take the place of another one, and no file that of another.
+    /// Returns the AAD of a module: `file` (the AAD prefix of the file, then its unique identifier), its kind, and its location. So no
+    /// module can take the place of another module, and no file the place of another file.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if one of its numbers is more than 32,767: no other reader opens such a module.
+    /// Returns [`TooLong`](Error::TooLong) if one of its numbers is more than 32,767: no other reader would open such a module.
     pub fn aad(self, file: &[u8], location: Location) -> Result<Vec<u8>, Error> {
         let Location { row_group, column, page } = location;
         let numbers = match self {
@@ -78,21 +78,22 @@ pub struct Cipher {
 }
 
 impl Cipher {
-    /// Bytes of a cipher that are not in the value itself, for programs that count their memory.
+    /// The bytes of a cipher that are not in the value itself, for programs that count their memory.
     pub const HEAP_SIZE: usize = size_of::<Key>();
 
-    /// AES-GCM, with a key of 16, 24 or 32 bytes: every module of `AES_GCM_V1`, and of `AES_GCM_CTR_V1` all but pages.
+    /// Makes a cipher for AES-GCM, with a key of 16, 24 or 32 bytes: for every module of `AES_GCM_V1`, and for all modules of
+    /// `AES_GCM_CTR_V1` but pages.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for a key of any other length.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for a key of any other length.
     pub fn gcm(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { key: Key::boxed(key)?, is_ctr: false })
     }
 
-    /// AES-CTR: pages of `AES_GCM_CTR_V1`, without their headers. It has no AAD, and authenticates nothing.
+    /// Makes a cipher for AES-CTR: for pages of `AES_GCM_CTR_V1`, without their headers. It uses no AAD, and authenticates nothing.
     ///
     /// # Errors
-    /// As for [`gcm`](Self::gcm).
+    /// Fails like [`gcm`](Self::gcm).
     pub fn ctr(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { key: Key::boxed(key)?, is_ctr: true })
     }
@@ -100,7 +101,8 @@ impl Cipher {
     /// Returns a module: its length, a random nonce, the ciphertext, and with GCM the tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if its length does not fit into 4 bytes, [`NoEntropy`](Error::NoEntropy) if the system has no random bytes.
+    /// Returns [`TooLong`](Error::TooLong) if the module's length does not fit into 4 bytes, or [`NoEntropy`](Error::NoEntropy) if the
+    /// system has no random bytes.
     pub fn encrypt(&self, text: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let tag = if self.is_ctr { 0 } else { TAG };
         let length = u32::try_from(NONCE + text.len() + tag).map_err(|_| Error::TooLong)?;
@@ -119,11 +121,12 @@ impl Cipher {
         Ok(module)
     }
 
-    /// Returns the text of a module, which ends where its length says; [`module_len`] finds the end. With CTR, `aad` is not looked at.
+    /// Returns the text of a module. The module must end where its length says; [`module_len`] finds the end. With CTR, `aad` is ignored.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if its length is not that of `module`, or too short for nonce and tag.
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was encrypted with this key and AAD; with CTR nothing shows that.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the module's length is not that of `module`, or is too short for nonce and tag.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the module is not what was encrypted with this key and AAD; with CTR nothing shows
+    /// this.
     pub fn decrypt(&self, module: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         if module_len(module) != Some(module.len()) {
             return Err(Error::InvalidLength);
@@ -131,10 +134,10 @@ impl Cipher {
         self.decrypt_body(&module[LENGTH..], aad)
     }
 
-    /// Returns the text of a module without its length, for readers that have read the length by itself.
+    /// Returns the text of a module without its length, for readers that have read the length separately.
     ///
     /// # Errors
-    /// As for [`decrypt`](Self::decrypt), but for the length.
+    /// Fails like [`decrypt`](Self::decrypt), except for errors of the length.
     pub fn decrypt_body(&self, body: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let (nonce, sealed) = body.split_first_chunk::<NONCE>().ok_or(Error::InvalidLength)?;
         if self.is_ctr {
@@ -148,11 +151,10 @@ impl Cipher {
         self.key.open_vec(*nonce, aad, sealed)
     }
 
-    /// Returns the signature that stands behind a footer that is not encrypted: a random nonce, and the tag that the footer would have if it were
-    /// encrypted.
+    /// Returns the signature behind a plaintext footer: a random nonce, and the tag that the footer would have if it were encrypted.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) for more than 64 GiB, [`NoEntropy`](Error::NoEntropy) as for [`encrypt`](Self::encrypt).
+    /// Returns [`TooLong`](Error::TooLong) for more than 64 GiB, or [`NoEntropy`](Error::NoEntropy) as [`encrypt`](Self::encrypt) does.
     pub fn sign_footer(&self, footer: &[u8], aad: &[u8]) -> Result<[u8; SIGNATURE], Error> {
         let nonce = nonce()?;
         let tag = self.key.seal(nonce, aad, &mut footer.to_vec())?;
@@ -165,7 +167,7 @@ impl Cipher {
     /// Verifies that `signature` is the signature of `footer`.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if it is not.
     pub fn verify_footer(&self, footer: &[u8], aad: &[u8], signature: &[u8; SIGNATURE]) -> Result<(), Error> {
         let (nonce, expected) = signature.split_first_chunk::<NONCE>().ok_or(Error::InvalidLength)?;
         let tag = self.key.seal(*nonce, aad, &mut footer.to_vec())?;
@@ -173,7 +175,8 @@ impl Cipher {
     }
 }
 
-/// Bytes of the module that `bytes` begin with, its length included; none if they are too few to tell, or the length fits into no memory.
+/// Returns the length of the module at the start of `bytes`, including its length field. Returns `None` if `bytes` are too few to tell, or
+/// if the length fits into no memory.
 pub fn module_len(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_le_bytes(*bytes.first_chunk::<LENGTH>()?);
     LENGTH.checked_add(usize::try_from(length).ok()?)
@@ -185,7 +188,7 @@ fn nonce() -> Result<[u8; NONCE], Error> {
     Ok(nonce)
 }
 
-/// The counter of the first block: the nonce, and 1 (section 4.2.2 of the format).
+/// Returns the counter of the first block: the nonce, and 1 (section 4.2.2 of the format).
 fn counter(nonce: &[u8; NONCE]) -> [u8; 16] {
     let mut counter = [0; 16];
     counter[..NONCE].copy_from_slice(nonce);

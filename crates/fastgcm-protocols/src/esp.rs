@@ -4,11 +4,12 @@
 //! SPI 4 │ sequence number 4 │ IV 8 │ payload, padding, pad length, next header │ ICV 8, 12 or 16
 //!                                  └ encrypted, or with GMAC only authenticated ┘
 //! ```
-//! The nonce is the salt of the association (4 bytes) and the IV. The SPI and the sequence number of 32 or 64 bits (ESN) are authenticated too; with
-//! ESN the number's upper half stands between the two, and in no packet. With GMAC the IV is authenticated too, as Linux does it and as the examples
-//! of draft-mcgrew-gcm-test have it.
+//! The nonce is the salt of the association (4 bytes) and the IV. The SPI and the sequence number of 32 or 64 bits (ESN) are authenticated
+//! too. With ESN the number's upper half is authenticated between the two, but no packet contains it. With GMAC the IV is also
+//! authenticated, as in Linux and in the examples of draft-mcgrew-gcm-test.
 //!
-//! The caller writes and reads payload, padding and next header (RFC 4303, section 2), and keeps the window of packets seen (section 3.4.3).
+//! The caller writes and reads payload, padding and next header (RFC 4303, section 2), and keeps the window of packets already seen
+//! (section 3.4.3).
 //!
 //! | a packet | seal | open |
 //! |---|---|---|
@@ -18,11 +19,11 @@
 //! | in a list of buffers, in place | [`seal_chunks`](Sa::seal_chunks) | [`open_chunks`](Sa::open_chunks) |
 //! | many, each in place | [`seal_batch`](Sa::seal_batch) | [`open_batch`](Sa::open_batch) |
 //!
-//! A packet that is opened to another buffer, or to other buffers, may be memory that somebody else writes to: it is copied first, and what has been verified
-//! is what the caller gets. A packet that is opened in place must be the caller's alone.
+//! If a packet is opened to other buffers, somebody else may write to the packet's memory meanwhile: the payload is copied first, and the
+//! caller gets exactly the bytes that were verified. A packet that is opened in place must belong to the caller alone.
 //!
-//! # Beside the Linux kernel's templates
-//! This table compares what the templates of `crypto/gcm.c` (Linux 6.12) accept and answer with this module:
+//! # Compared with the Linux kernel's templates
+//! This table compares what the templates of `crypto/gcm.c` (Linux 6.12) accept and return with this module:
 //!
 //! | | `gcm(aes)` | `rfc4106(gcm(aes))` | `rfc4543(gcm(aes))` |
 //! |---|---|---|---|
@@ -42,16 +43,16 @@
 use crate::{Error, Salt};
 use fastgcm::{Backend, Key, ShortTag, Tag};
 
-/// Bytes before the payload: SPI, sequence number, IV.
+/// The bytes before the payload: SPI, sequence number, IV.
 pub const HEADER: usize = 16;
 
-/// Packets that go side by side.
+/// The number of packets that go side by side.
 const TOGETHER: usize = 8;
 
 /// A packet of a batch ([`Sa::seal_batch`], [`Sa::open_batch`]).
 #[derive(Debug)]
 pub struct Packet<'p> {
-    /// From SPI to ICV, as for [`Sa::seal`] and [`Sa::open`].
+    /// The packet from SPI to ICV, as for [`Sa::seal`] and [`Sa::open`].
     pub bytes: &'p mut [u8],
     /// The upper half of the sequence number, with ESN.
     pub high: Option<u32>,
@@ -60,14 +61,14 @@ pub struct Packet<'p> {
 }
 
 impl<'p> Packet<'p> {
-    /// A packet, from SPI to ICV.
+    /// Makes a packet from its bytes, SPI to ICV.
     #[inline]
     pub fn new(bytes: &'p mut [u8], high: Option<u32>) -> Self {
         Self { bytes, high, status: Ok(()) }
     }
 }
 
-/// The ICV as a tag of its own type, of which `verify` and `open` are functions.
+/// The ICV as a tag of its own type, which has the functions `verify` and `open`.
 macro_rules! with_tag {
     ($icv:ident, |$tag:ident| $then:expr) => {
         match ICV {
@@ -90,13 +91,13 @@ macro_rules! with_tag {
 /// What AES does to the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// RFC 4106: encrypts and authenticates.
+    /// RFC 4106: AES encrypts and authenticates.
     Gcm,
-    /// RFC 4543 (`ENCR_NULL_AUTH_AES_GMAC`): authenticates.
+    /// RFC 4543 (`ENCR_NULL_AUTH_AES_GMAC`): AES only authenticates.
     Gmac,
 }
 
-/// The key of a security association, with ICVs of `ICV` bytes: 16, 12 or 8. New ones should have 16 (RFC 8221, section 5).
+/// The key of a security association, with ICVs of `ICV` bytes: 16, 12 or 8. New associations should use 16 (RFC 8221, section 5).
 #[derive(Debug)]
 pub struct Sa<const ICV: usize = 16> {
     key: Key,
@@ -108,28 +109,28 @@ impl<const ICV: usize> Sa<ICV> {
     /// Makes an association from the keying material of IKE: 16, 24 or 32 bytes of key, and 4 of salt (RFC 4106, section 8.1).
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     pub fn new(keymat: &[u8], mode: Mode) -> Result<Self, Error> {
         Self::with_backend(keymat, mode, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`.
     pub fn with_backend(keymat: &[u8], mode: Mode, backend: Backend) -> Result<Self, Error> {
         const { assert!(ICV == 8 || ICV == 12 || ICV == 16, "an ICV has 8, 12 or 16 bytes") }
         let (key, salt) = keymat.split_last_chunk().ok_or(Error::InvalidLength)?;
         Ok(Self { key: crate::key(key, backend)?, salt: Salt(*salt), mode })
     }
 
-    /// Seals `packet` in place: SPI, sequence number and IV stand in it, behind them the payload, and at the end there is room for the ICV. `high` is the
-    /// upper half of the sequence number, with ESN.
+    /// Seals `packet` in place. It holds SPI, sequence number and IV, then the payload, then room for the ICV. `high` is the upper half of
+    /// the sequence number, with ESN.
     ///
-    /// **An IV must be unique under one key.** [`Outbound`] counts them.
+    /// **An IV must be unique under one key.** [`Outbound`] counts IVs.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it has no room for all that: it is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `packet` has no room for all of these; it is untouched.
     #[inline]
     pub fn seal(&self, packet: &mut [u8], high: Option<u32>) -> Result<(), Error> {
         let (header, rest) = packet.split_first_chunk_mut::<HEADER>().ok_or(Error::InvalidLength)?;
@@ -142,11 +143,11 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(())
     }
 
-    /// Opens `packet` in place. Returns its payload. The caller has found the association by the packet's SPI.
+    /// Opens `packet` in place. Returns its payload. The caller must have found the association by the packet's SPI.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: with GCM its payload is all zero, with GMAC it is untouched.
-    /// [`Malformed`](Error::Malformed) if it is too short for an ESP packet: it is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the packet is not what was sealed. With GCM its payload is then all zero; with GMAC
+    /// the packet is untouched. Returns [`Malformed`](Error::Malformed) if `packet` is too short for an ESP packet; it is untouched.
     #[inline]
     pub fn open<'p>(&self, packet: &'p mut [u8], high: Option<u32>) -> Result<&'p mut [u8], Error> {
         let (header, rest) = packet.split_first_chunk_mut::<HEADER>().ok_or(Error::Malformed)?;
@@ -164,12 +165,12 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(())
     }
 
-    /// Seals from one buffer to another: `from` is SPI, sequence number, IV and payload, and `to` has `ICV` bytes more.
+    /// Seals from one buffer to another: `from` is SPI, sequence number, IV and payload, and `to` is `ICV` bytes longer.
     ///
     /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `from` is too short or `to` has another length: `to` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `from` is too short or `to` has another length; `to` is untouched.
     #[inline]
     pub fn seal_to(&self, from: &[u8], to: &mut [u8], high: Option<u32>) -> Result<(), Error> {
         let (header, payload) = from.split_first_chunk::<HEADER>().ok_or(Error::InvalidLength)?;
@@ -190,11 +191,12 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(())
     }
 
-    /// Opens `packet` to `payload`, which has as many bytes as the payload.
+    /// Opens `packet` to `payload`, which must be exactly as long as the payload.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: `payload` is all zero. [`Malformed`](Error::Malformed) if it is too short for an
-    /// ESP packet, [`InvalidLength`](Error::InvalidLength) if `payload` has another length: `payload` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the packet is not what was sealed; `payload` is then all zero. Returns
+    /// [`Malformed`](Error::Malformed) if `packet` is too short for an ESP packet, or [`InvalidLength`](Error::InvalidLength) if `payload`
+    /// has another length; `payload` is untouched.
     #[inline]
     pub fn open_to(&self, packet: &[u8], payload: &mut [u8], high: Option<u32>) -> Result<(), Error> {
         let (header, rest) = packet.split_first_chunk::<HEADER>().ok_or(Error::Malformed)?;
@@ -202,19 +204,19 @@ impl<const ICV: usize> Sa<ICV> {
         if text.len() != payload.len() {
             return Err(Error::InvalidLength);
         }
-        // What is authenticated is what the caller reads, if somebody else writes to `packet` meanwhile: the library loads ciphertext twice, to hash it and
-        // to decrypt it.
+        // So the authenticated bytes are the bytes that the caller reads, even if somebody else writes to `packet` meanwhile: the library
+        // loads ciphertext twice, to hash it and to decrypt it.
         payload.copy_from_slice(text);
         self.open_payload(header, payload, icv, high).inspect_err(|_| payload.fill(0))
     }
 
-    /// Seals a payload that lies in several buffers to several others, which have as many bytes together. Returns the ICV. Header and ICV stand apart:
-    /// a sender has them in buffers of their own, before and behind.
+    /// Seals a payload that lies in several buffers to several other buffers, which together are exactly as long. Returns the ICV. Header
+    /// and ICV are separate: a sender has them in buffers of their own, before and behind.
     ///
     /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the two lists have different numbers of bytes: `to` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the two lists have different numbers of bytes; `to` is untouched.
     pub fn seal_scattered(
         &self,
         header: &[u8; HEADER],
@@ -232,11 +234,11 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(first(&tag.0))
     }
 
-    /// Opens a payload that lies in several buffers to several others, which have as many bytes together.
+    /// Opens a payload that lies in several buffers to several other buffers, which together are exactly as long.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: all buffers of `to` are zero.
-    /// [`InvalidLength`](Error::InvalidLength) as for [`seal_scattered`](Self::seal_scattered).
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the payload is not what was sealed; all buffers of `to` are then zero. Returns
+    /// [`InvalidLength`](Error::InvalidLength) as [`seal_scattered`](Self::seal_scattered) does.
     pub fn open_scattered(
         &self,
         header: &[u8; HEADER],
@@ -245,7 +247,7 @@ impl<const ICV: usize> Sa<ICV> {
         icv: &[u8; ICV],
         high: Option<u32>,
     ) -> Result<(), Error> {
-        copy(payload, to)?; // for the reason that `open_to` has
+        copy(payload, to)?; // for the reason given in `open_to`
         self.open_chunks(header, to, icv, high).inspect_err(|_| to.iter_mut().for_each(|chunk| chunk.fill(0)))
     }
 
@@ -254,7 +256,7 @@ impl<const ICV: usize> Sa<ICV> {
     /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// None for a payload that an IP packet can hold.
+    /// Every payload that an IP packet can hold succeeds.
     pub fn seal_chunks(&self, header: &[u8; HEADER], payload: &mut [&mut [u8]], high: Option<u32>) -> Result<[u8; ICV], Error> {
         let tag = match self.mode {
             Mode::Gcm => with_aad(header, high, |aad| self.key.seal_chunks(self.nonce(header), &[aad], payload))?,
@@ -266,7 +268,8 @@ impl<const ICV: usize> Sa<ICV> {
     /// Opens a payload that lies in several buffers, in place.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: with GCM all buffers are zero, with GMAC they are untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the payload is not what was sealed. With GCM all buffers are then zero; with GMAC
+    /// they are untouched.
     pub fn open_chunks(&self, header: &[u8; HEADER], payload: &mut [&mut [u8]], icv: &[u8; ICV], high: Option<u32>) -> Result<(), Error> {
         with_tag!(icv, |icv| match self.mode {
             Mode::Gcm => with_aad(header, high, |aad| self.key.open_chunks(self.nonce(header), &[aad], payload, icv))?,
@@ -275,22 +278,22 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(())
     }
 
-    /// Seals each packet as [`seal`](Self::seal) does, and writes its `status`. Neighbours of one length, of at most 64 bytes of payload, go through the
-    /// processor side by side where it has wide vectors.
+    /// Seals each packet as [`seal`](Self::seal) does, and writes its `status`. A processor with wide vectors works side by side on
+    /// neighbours of one length with at most 64 bytes of payload.
     ///
     /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// The error of the first packet that was refused; all other packets are sealed.
+    /// Returns the error of the first refused packet; all other packets are sealed.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch(packets, true)
     }
 
-    /// Opens each packet as [`open`](Self::open) does, and writes its `status`. Packets with a whole ICV (16 bytes) go side by side as those of
-    /// [`seal_batch`](Self::seal_batch).
+    /// Opens each packet as [`open`](Self::open) does, and writes its `status`. Packets with a whole ICV (16 bytes) go side by side, as the
+    /// packets of [`seal_batch`](Self::seal_batch) do.
     ///
     /// # Errors
-    /// The error of the first packet that was refused; all other packets are opened.
+    /// Returns the error of the first refused packet; all other packets are opened.
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch(packets, false)
     }
@@ -309,7 +312,7 @@ impl<const ICV: usize> Sa<ICV> {
         packets.iter().map(|packet| packet.status).find(Result::is_err).unwrap_or(Ok(()))
     }
 
-    /// At most [`TOGETHER`] packets, long enough; with an ICV of 16 bytes if they are opened.
+    /// Takes at most [`TOGETHER`] packets, which must be long enough, and have an ICV of 16 bytes if they are opened.
     fn side_by_side(&self, group: &mut [Packet<'_>], seal: bool) {
         let mut aads = [([0; 12], 0); TOGETHER];
         for (aad, packet) in aads.iter_mut().zip(&*group) {
@@ -329,7 +332,7 @@ impl<const ICV: usize> Sa<ICV> {
             message.text = fastgcm::Text::InPlace(&mut text[HEADER..]);
         }
         let messages = &mut messages[..count];
-        // Each has its own status.
+        // Each packet has its own status.
         let _ = if seal { self.key.seal_batch(messages) } else { self.key.open_batch(messages) };
         let results: [_; TOGETHER] = core::array::from_fn(|i| messages.get(i).map(|message| (message.status, message.tag)));
         for (packet, (status, tag)) in group.iter_mut().zip(results.into_iter().flatten()) {
@@ -341,7 +344,7 @@ impl<const ICV: usize> Sa<ICV> {
         }
     }
 
-    /// SPI, sequence number, IV, payload.
+    /// Authenticates SPI, sequence number, IV and payload.
     fn mac(&self, header: &[u8; HEADER], high: Option<u32>, payload: &[impl AsRef<[u8]>]) -> Result<fastgcm::Gmac<'_>, Error> {
         let mut mac = self.key.gmac(self.nonce(header));
         with_aad(header, high, |aad| mac.update(aad))?;
@@ -359,7 +362,7 @@ impl<const ICV: usize> Sa<ICV> {
     }
 }
 
-/// SPI and sequence number, whose upper half comes first.
+/// Calls `then` with SPI and sequence number, whose upper half comes first.
 #[inline(always)]
 fn with_aad<T>(header: &[u8; HEADER], high: Option<u32>, then: impl FnOnce(&[u8]) -> T) -> T {
     let Some(high) = high else { return then(&header[..8]) };
@@ -370,7 +373,7 @@ fn with_aad<T>(header: &[u8; HEADER], high: Option<u32>, then: impl FnOnce(&[u8]
     then(&aad)
 }
 
-/// From one list to another.
+/// Copies from one list to another.
 fn copy(from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
     let total = |sum: Option<usize>, n: usize| sum?.checked_add(n);
     let read = from.iter().map(|chunk| chunk.len()).fold(Some(0), total);
@@ -394,7 +397,7 @@ fn copy(from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first `N` bytes, or fewer and zeros.
+/// Returns the first `N` bytes, padded with zeros if there are fewer.
 #[inline(always)]
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
@@ -402,8 +405,8 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 /// The sending side of an association: it writes SPI, sequence number and IV, and counts.
 ///
-/// The IV is the sequence number in 64 bits, so it never repeats (RFC 4106, section 3.1). The first is 1. Without ESN the last is 2^32 - 1, since a
-/// sequence number must not come again (RFC 4303, section 3.3.3). It cannot be cloned.
+/// The IV is the sequence number in 64 bits, so it never repeats (RFC 4106, section 3.1). The first number is 1. Without ESN the last is
+/// 2^32 - 1, because a sequence number must not repeat (RFC 4303, section 3.3.3). An `Outbound` cannot be cloned.
 ///
 /// ```
 /// use fastgcm_protocols::esp::{HEADER, Mode, Outbound, Sa};
@@ -423,7 +426,7 @@ pub struct Outbound<const ICV: usize = 16> {
     sa: Sa<ICV>,
     spi: u32,
     esn: bool,
-    /// `None` when they are used up.
+    /// `None` when the sequence numbers are used up.
     next: Option<u64>,
 }
 
@@ -434,28 +437,28 @@ impl<const ICV: usize> Outbound<ICV> {
         Self { sa, spi, esn, next: Some(1) }
     }
 
-    /// Makes the sending side of an association whose next sequence number is `next`, which was never reached.
+    /// Makes the sending side of an association whose next sequence number is `next`, a number that was never reached.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) if there is no such number: zero, or one of more than 32 bits without ESN.
+    /// Returns [`Exhausted`](Error::Exhausted) if there is no such sequence number: `next` is zero, or has more than 32 bits without ESN.
     #[inline]
     pub fn starting_at(sa: Sa<ICV>, spi: u32, esn: bool, next: u64) -> Result<Self, Error> {
         let next = Some(next).filter(|next| (1..=last(esn)).contains(next)).ok_or(Error::Exhausted)?;
         Ok(Self { sa, spi, esn, next: Some(next) })
     }
 
-    /// Returns the next sequence number; `None` when they are used up.
+    /// Returns the next sequence number, or `None` when the sequence numbers are used up.
     #[inline]
     pub fn position(&self) -> Option<u64> {
         self.next
     }
 
-    /// Seals `packet` in place: the first 16 bytes are written, behind them stands the payload, and at the end there is room for the ICV. Returns the
-    /// sequence number.
+    /// Seals `packet` in place: the function writes the first 16 bytes; then come the payload and room for the ICV. Returns the sequence
+    /// number.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) when the sequence numbers are used up, [`InvalidLength`](Error::InvalidLength) as for [`Sa::seal`]: `packet` is
-    /// untouched, and no number is used.
+    /// Returns [`Exhausted`](Error::Exhausted) when the sequence numbers are used up, or [`InvalidLength`](Error::InvalidLength) as
+    /// [`Sa::seal`] does. `packet` is untouched, and no number is used.
     #[inline]
     pub fn seal(&mut self, packet: &mut [u8]) -> Result<u64, Error> {
         let now = self.next.ok_or(Error::Exhausted)?;
@@ -471,7 +474,7 @@ impl<const ICV: usize> Outbound<ICV> {
     }
 }
 
-/// The last sequence number.
+/// Returns the last sequence number.
 fn last(esn: bool) -> u64 {
     if esn { u64::MAX } else { u32::MAX.into() }
 }

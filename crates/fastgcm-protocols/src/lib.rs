@@ -1,4 +1,4 @@
-//! AES-GCM in protocols, over [`fastgcm`]: what is authenticated, what the nonce is, where the tag stands, and when a key is used up.
+//! AES-GCM in protocols, over [`fastgcm`]: what is authenticated, what the nonce is, where the tag goes, and when a key is used up.
 //!
 //! | | | what it does to a buffer |
 //! |---|---|---|
@@ -7,14 +7,16 @@
 //! | [`quic`] | packets of QUIC v1 (RFC 9001) and v2 (RFC 9369) | a packet from its first byte to its tag, in place, with header protection |
 //! | [`srtp`] | SRTP and SRTCP (RFC 7714) | a packet from its header to its tag, in place |
 //!
-//! The crate makes no handshake, keeps no window of packets seen, and parses no more than it has to. `no_std`, no allocation.
+//! The crate performs no handshake, keeps no window of packets already seen, and parses only what it must. It is `no_std` and allocates
+//! nothing.
 //!
 //! **On failure**: an error about lengths or form leaves the buffer as it was. [`Error::Unauthentic`] leaves zeros where the text was, and
-//! everything else as it was. No input makes it panic.
+//! everything else as it was. No input makes the crate panic.
 //!
-//! **Nonces**: where the protocol counts, the sealer counts ([`esp::Outbound`], [`tls`]), and ends with [`Error::Exhausted`] before a nonce repeats.
-//! Where the caller numbers packets (QUIC, SRTP), the documentation says what must be unique.
+//! **Nonces**: where the protocol counts, the sealer counts ([`esp::Outbound`], [`tls`]), and returns [`Error::Exhausted`] before a nonce
+//! repeats. Where the caller numbers packets (QUIC, SRTP), the documentation says what must be unique.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![forbid(unsafe_code)]
 
 pub mod esp;
@@ -27,20 +29,20 @@ pub use fastgcm::Backend;
 use core::fmt;
 use zeroize::Zeroize;
 
-/// Why a call did nothing.
+/// The reason why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The packet or record is not what the key's owner sealed. What was text is all zero.
+    /// The packet or record is not what the key's owner sealed. Its text is now all zero.
     Unauthentic,
     /// A key, or a buffer that is to be sealed, has a length that the protocol does not allow. Nothing was written.
     InvalidLength,
-    /// The packet or record does not have the form that the protocol gives it. Nothing was written. (Of TLS 1.3, also what was authentic but has no
-    /// content type: its text is all zero.)
+    /// The packet or record does not have the form that the protocol requires. Nothing was written. (In TLS 1.3 this is also the error of
+    /// an authentic record without a content type; its text is all zero.)
     Malformed,
-    /// The sequence number, or what the protocol counts, is used up: new keys are needed. Nothing was written.
+    /// The sequence number, or another counter of the protocol, is used up: new keys are needed. Nothing was written.
     Exhausted,
-    /// This processor cannot run the back end that was asked for.
+    /// This processor cannot run the requested back end.
     Unavailable,
 }
 
@@ -74,7 +76,7 @@ impl From<fastgcm::Error> for Error {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What a key adds to its nonces. It is wiped when it is dropped, and shows nothing.
+/// What a key adds to its nonces. A `Salt` is wiped when it is dropped, and its `Debug` form shows nothing.
 struct Salt<const N: usize>([u8; N]);
 
 impl<const N: usize> Drop for Salt<N> {
@@ -89,12 +91,13 @@ impl<const N: usize> fmt::Debug for Salt<N> {
     }
 }
 
-/// A key of AES-GCM for one back end.
+/// Makes a key of AES-GCM for one back end.
 fn key(bytes: &[u8], backend: Backend) -> Result<fastgcm::Key, Error> {
     Ok(fastgcm::Key::with_backend(bytes, backend)?)
 }
 
-/// `iv` XOR a number of 64 bits in its last eight bytes: the nonce of TLS 1.3 (RFC 8446, section 5.3) and of QUIC (RFC 9001, section 5.3).
+/// Returns `iv` XOR a number of 64 bits in its last eight bytes: the nonce of TLS 1.3 (RFC 8446, section 5.3) and of QUIC (RFC 9001,
+/// section 5.3).
 #[inline]
 fn xor_number(iv: &[u8; 12], number: u64) -> [u8; 12] {
     let (first, rest) = iv.split_at(4);

@@ -4,21 +4,21 @@
 //! first byte 1 │ the rest of the header │ packet number 1 to 4 │ payload   │ tag 16
 //!  └ 4 or 5 bits masked                   └ masked               └ encrypted, header authenticated
 //! ```
-//! [`Keys`] does a whole packet in place; [`PacketKey`] and [`HeaderKey`] are its parts, for a stack that keeps them apart. Packets of v1 and v2
-//! differ only in the derivation of keys ([`Keys::initial`] derives those of Initial packets) and in Retry ([`Version`]).
+//! [`Keys`] protects a whole packet in place; [`PacketKey`] and [`HeaderKey`] are its parts, for a stack that keeps them separate. Packets
+//! of v1 and v2 differ only in the derivation of keys ([`Keys::initial`] derives the keys of Initial packets) and in Retry ([`Version`]).
 //!
 //! **A packet number must be unique under one key.** QUIC's own rules ensure that (RFC 9000, section 12.3).
 
 use crate::{Error, Salt, xor_number};
 use fastgcm::{Backend, Key, Tag, hazmat::aes_block};
 
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 pub const TAG: usize = 16;
-/// The bytes from which the mask of a header is made.
+/// The number of bytes from which the mask of a header is made.
 pub const SAMPLE: usize = 16;
-/// Packets that may be sealed under one key (RFC 9001, section 6.6).
+/// The number of packets that may be sealed under one key (RFC 9001, section 6.6).
 pub const CONFIDENTIALITY_LIMIT: u64 = 1 << 23;
-/// Packets that may fail to open under all keys of a connection (the same section).
+/// The number of packets that may fail to open under all keys of a connection (RFC 9001, section 6.6).
 pub const INTEGRITY_LIMIT: u64 = 1 << 52;
 /// The last packet number (RFC 9000, section 12.3).
 pub const LAST_NUMBER: u64 = (1 << 62) - 1;
@@ -34,7 +34,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// Key and nonce of the tag of a Retry packet (RFC 9001, section 5.8; RFC 9369, section 3.3.3).
+    /// Returns key and nonce of the tag of a Retry packet (RFC 9001, section 5.8; RFC 9369, section 3.3.3).
     fn retry(self) -> (u128, [u8; 12]) {
         match self {
             Self::V1 => (0xbe0c690b9f66575a1d766b54e368c84e, [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb]),
@@ -42,12 +42,13 @@ impl Version {
         }
     }
 
-    /// The tag of a Retry packet: `packet` is all before it, `original` the destination connection ID of the client's first Initial.
+    /// Returns the tag of a Retry packet: `packet` is everything before the tag, `original` is the destination connection ID of the
+    /// client's first Initial.
     ///
-    /// Its key is public, so the tag excludes only damage and people who have not seen the Initial.
+    /// The key of this tag is public, so the tag excludes only damage and people who have not seen the Initial.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `original` has more than 20 bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `original` has more than 20 bytes.
     pub fn retry_tag(self, original: &[u8], packet: &[u8]) -> Result<[u8; TAG], Error> {
         self.retry_mac(original, packet, |mac| mac.finish().0)
     }
@@ -55,8 +56,8 @@ impl Version {
     /// Verifies the tag at the end of a Retry `packet`.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is another one, [`Malformed`](Error::Malformed) if there is no room for one,
-    /// [`InvalidLength`](Error::InvalidLength) as for [`retry_tag`](Self::retry_tag).
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the tag differs, [`Malformed`](Error::Malformed) if there is no room for a tag, or
+    /// [`InvalidLength`](Error::InvalidLength) as [`retry_tag`](Self::retry_tag) does.
     pub fn verify_retry(self, original: &[u8], packet: &[u8]) -> Result<(), Error> {
         let (packet, tag) = packet.split_last_chunk::<TAG>().ok_or(Error::Malformed)?;
         Ok(self.retry_mac(original, packet, |mac| mac.verify(&Tag(*tag)))??)
@@ -82,26 +83,26 @@ pub struct PacketKey {
 }
 
 impl PacketKey {
-    /// From `quic key` and `quic iv` (v2: `quicv2 key` and so on).
+    /// Makes the key from `quic key` and `quic iv` (v2: `quicv2 key` and so on).
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `key` has 16 or 32 bytes (or 24, of which no suite is registered).
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `key` has 16 or 32 bytes (or 24, for which no suite is registered).
     pub fn new(key: &[u8], iv: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, iv, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`.
     pub fn with_backend(key: &[u8], iv: &[u8; 12], backend: Backend) -> Result<Self, Error> {
         Ok(Self { key: crate::key(key, backend)?, iv: Salt(*iv) })
     }
 
-    /// Encrypts `payload` in place, and returns the tag. `header` is what stands before it, not masked.
+    /// Encrypts `payload` in place, and returns the tag. `header` is the unmasked header before it.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) if `number` is beyond [`LAST_NUMBER`]: `payload` is untouched.
+    /// Returns [`Exhausted`](Error::Exhausted) if `number` is beyond [`LAST_NUMBER`]; `payload` is untouched.
     #[inline]
     pub fn seal(&self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<[u8; TAG], Error> {
         if number > LAST_NUMBER {
@@ -113,7 +114,8 @@ impl PacketKey {
     /// Seals a packet whose payload lies in several chunks: the ciphertext goes to one buffer, `ciphertext`.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal), and [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length than they have together.
+    /// Fails like [`seal`](Self::seal). Returns [`InvalidLength`](Error::InvalidLength) if `ciphertext` is not exactly as long as all
+    /// chunks together.
     #[inline]
     pub fn seal_gathered(&self, number: u64, header: &[u8], payload: &[&[u8]], ciphertext: &mut [u8]) -> Result<[u8; TAG], Error> {
         if number > LAST_NUMBER {
@@ -122,11 +124,11 @@ impl PacketKey {
         Ok(self.key.seal_gathered(xor_number(&self.iv.0, number), &[header], payload, &[], ciphertext)?.0)
     }
 
-    /// Decrypts `payload`, whose last 16 bytes are the tag, in place. Returns it without them.
+    /// Decrypts `payload`, whose last 16 bytes are the tag, in place. Returns the payload without the tag.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: it is all zero but for the tag. [`Malformed`](Error::Malformed) if there is no room
-    /// for a tag or `number` is beyond [`LAST_NUMBER`]: it is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the payload is not what was sealed; all of it but the tag is then zero. Returns
+    /// [`Malformed`](Error::Malformed) if there is no room for a tag or `number` is beyond [`LAST_NUMBER`]; `payload` is untouched.
     #[inline]
     pub fn open<'p>(&self, number: u64, header: &[u8], payload: &'p mut [u8]) -> Result<&'p mut [u8], Error> {
         if number > LAST_NUMBER || payload.len() < TAG {
@@ -141,23 +143,23 @@ impl PacketKey {
 pub struct HeaderKey(Key);
 
 impl HeaderKey {
-    /// From `quic hp`, as long as the key of the packets.
+    /// Makes the key from `quic hp`, which is as long as the key of the packets.
     ///
     /// # Errors
-    /// As for [`PacketKey::new`].
+    /// Fails like [`PacketKey::new`].
     pub fn new(key: &[u8]) -> Result<Self, Error> {
         Self::with_backend(key, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// As for [`PacketKey::with_backend`].
+    /// Fails like [`PacketKey::with_backend`].
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         Ok(Self(crate::key(key, backend)?))
     }
 
-    /// The mask for a sample: its first byte is for the first byte of the packet, the others are for the packet number.
+    /// Returns the mask for a sample: its first byte is for the first byte of the packet, the other bytes are for the packet number.
     #[inline]
     pub fn mask(&self, sample: &[u8; SAMPLE]) -> [u8; 5] {
         let mut block = *sample;
@@ -165,13 +167,14 @@ impl HeaderKey {
         [block[0], block[1], block[2], block[3], block[4]]
     }
 
-    /// The masks for several samples, in their place.
+    /// Replaces several samples by their masks.
     #[inline]
     pub fn masks(&self, samples: &mut [[u8; SAMPLE]]) {
         fastgcm::hazmat::aes_blocks(&self.0, samples);
     }
 
-    /// The mask for the packet whose number begins at `number_at`: the sample begins four bytes behind that, however long the number is.
+    /// Returns the mask for the packet whose number begins at `number_at`: the sample begins four bytes behind that, whatever the length of
+    /// the number.
     #[inline]
     fn mask_of(&self, packet: &[u8], number_at: usize) -> Option<[u8; 5]> {
         let from = number_at.checked_add(4)?;
@@ -179,28 +182,28 @@ impl HeaderKey {
     }
 }
 
-/// The bits of the first byte that are masked (RFC 9001, section 5.4.1).
+/// Returns the masked bits of the first byte (RFC 9001, section 5.4.1).
 #[inline]
 fn masked_bits(first: u8) -> u8 {
     if first & 0x80 != 0 { 0x0f } else { 0x1f }
 }
 
-/// Bytes of the packet number.
+/// Returns the length of the packet number in bytes.
 #[inline]
 fn number_len(first: u8) -> usize {
     usize::from(first & 3) + 1
 }
 
-/// What a packet was.
+/// An opened packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Its number in full.
+    /// The full packet number.
     pub number: u64,
-    /// Where its payload begins; it ends 16 bytes before the packet does.
+    /// Where the payload begins; it ends 16 bytes before the end of the packet.
     pub payload_at: usize,
 }
 
-/// All that protects one direction at one level of encryption.
+/// Everything that protects one direction at one level of encryption.
 ///
 /// ```
 /// use fastgcm_protocols::quic::{Keys, TAG};
@@ -226,15 +229,15 @@ impl Keys {
     /// Makes the keys from `quic key`, `quic iv` and `quic hp` (v2: `quicv2 key` and so on).
     ///
     /// # Errors
-    /// As for [`PacketKey::new`]; and if the two keys have different lengths.
+    /// Fails like [`PacketKey::new`], and if the two keys have different lengths.
     pub fn new(key: &[u8], iv: &[u8; 12], hp: &[u8]) -> Result<Self, Error> {
         Self::with_backend(key, iv, hp, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// As for [`PacketKey::with_backend`].
+    /// Fails like [`PacketKey::with_backend`].
     pub fn with_backend(key: &[u8], iv: &[u8; 12], hp: &[u8], backend: Backend) -> Result<Self, Error> {
         if key.len() != hp.len() {
             return Err(Error::InvalidLength);
@@ -242,13 +245,13 @@ impl Keys {
         Ok(Self { packet: PacketKey::with_backend(key, iv, backend)?, header: HeaderKey::with_backend(hp, backend)? })
     }
 
-    /// Seals `packet` in place: the unmasked header, whose packet number begins at `number_at` and is as long as the first byte says; the payload;
-    /// and room for the tag. `number` is the packet number in full, of which the header has the last bytes.
+    /// Seals `packet` in place. It holds the unmasked header, whose packet number begins at `number_at` and has the length that the first
+    /// byte states; then the payload; then room for the tag. `number` is the full packet number, of which the header has the last bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if that does not fit, or there is less than four bytes of packet number and payload together, without which
-    /// there is no sample (RFC 9001, section 5.4.2); [`Malformed`](Error::Malformed) if the header has another number;
-    /// [`Exhausted`](Error::Exhausted) if `number` is beyond [`LAST_NUMBER`]. `packet` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if these do not fit, or if packet number and payload together have fewer than four
+    /// bytes, so that there is no sample (RFC 9001, section 5.4.2). Returns [`Malformed`](Error::Malformed) if the header has another
+    /// number, or [`Exhausted`](Error::Exhausted) if `number` is beyond [`LAST_NUMBER`]. `packet` is untouched.
     #[inline]
     pub fn seal(&self, packet: &mut [u8], number_at: usize, number: u64) -> Result<(), Error> {
         let first = *packet.first().ok_or(Error::InvalidLength)?;
@@ -269,12 +272,13 @@ impl Keys {
         Ok(())
     }
 
-    /// Opens `packet`, whose packet number begins at `number_at`, in place. `expected` is one more than the largest number so far: of the numbers
-    /// with the packet's last bytes, the nearest to `expected` is taken (RFC 9000, appendix A.3). The caller looks at the reserved bits.
+    /// Opens `packet`, whose packet number begins at `number_at`, in place. `expected` is one more than the largest number so far: of the
+    /// numbers with the packet's last bytes, the function takes the nearest to `expected` (RFC 9000, appendix A.3). The caller must check
+    /// the reserved bits.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: its payload is all zero, and its header masked as before.
-    /// [`Malformed`](Error::Malformed) if it is too short to have a sample: it is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the packet is not what was sealed; its payload is then all zero, and its header is
+    /// masked as before. Returns [`Malformed`](Error::Malformed) if the packet is too short to have a sample; it is untouched.
     #[inline]
     pub fn open(&self, packet: &mut [u8], number_at: usize, expected: u64) -> Result<Opened, Error> {
         if number_at == 0 {
@@ -294,14 +298,14 @@ impl Keys {
     }
 }
 
-/// XOR of the mask, in place.
+/// XORs the mask, in place.
 #[inline]
 fn apply(packet: &mut [u8], number_at: usize, payload_at: usize, bits: u8, mask: [u8; 5]) {
     packet[0] ^= mask[0] & bits;
     packet[number_at..payload_at].iter_mut().zip(&mask[1..]).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// The packet number in full (RFC 9000, appendix A.3).
+/// Returns the full packet number (RFC 9000, appendix A.3).
 #[inline]
 fn decode(truncated: &[u8], expected: u64) -> u64 {
     let window = 1_u64 << (8 * truncated.len());
@@ -328,19 +332,19 @@ pub enum Side {
 
 #[cfg(feature = "initial")]
 impl Keys {
-    /// Makes the keys of the Initial packets that `side` seals. `connection` is the destination connection ID of the client's first one (RFC 9001,
-    /// section 5.2; RFC 9369, section 3.3.1). Anybody who has seen that ID has these keys.
+    /// Makes the keys of the Initial packets that `side` seals. `connection` is the destination connection ID of the client's first Initial
+    /// packet (RFC 9001, section 5.2; RFC 9369, section 3.3.1). Anybody who has seen that ID has these keys.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it has more than 20 bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `connection` has more than 20 bytes.
     pub fn initial(version: Version, connection: &[u8], side: Side) -> Result<Self, Error> {
         Self::initial_with_backend(version, connection, side, Backend::detect())
     }
 
-    /// Makes what [`initial`](Self::initial) makes, for one back end.
+    /// Does what [`initial`](Self::initial) does, for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`.
     pub fn initial_with_backend(version: Version, connection: &[u8], side: Side, backend: Backend) -> Result<Self, Error> {
         const V1: [u8; 20] = *b"\x38\x76\x2c\xf7\xf5\x59\x34\xb3\x4d\x17\x9a\xe6\xa4\xc8\x0c\xad\xcc\xbb\x7f\x0a";
         const V2: [u8; 20] = *b"\x0d\xed\xe3\xde\xf7\x00\xa6\xdb\x81\x93\x81\xbe\x6e\x26\x9d\xcb\xf9\xbd\x2e\xd9";
@@ -361,7 +365,7 @@ impl Keys {
     }
 }
 
-/// HKDF-Expand-Label with no context (RFC 8446, section 7.1).
+/// Runs HKDF-Expand-Label with no context (RFC 8446, section 7.1).
 #[cfg(feature = "initial")]
 fn expand_label<const N: usize>(secret: &hkdf::Hkdf<sha2::Sha256>, label: &[u8]) -> Result<[u8; N], Error> {
     let mut output = [0; N];

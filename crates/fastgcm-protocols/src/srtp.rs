@@ -5,26 +5,26 @@
 //! RTCP   first packet's header 8     │ what is behind it  │ tag 16 │ E, index 31 bits
 //!        └ authenticated ────────────┘ encrypted ─────────┘
 //! ```
-//! [`Session`] has the key and the salt of a session, which come from the master key by RFC 3711, section 4.3. There is no MKI: a caller that needs
-//! one appends and removes it. The caller keeps the list of packets seen (RFC 3711, section 3.3.2).
+//! [`Session`] holds the key and the salt of a session, which RFC 3711, section 4.3, derives from the master key. There is no MKI: a caller
+//! that needs an MKI must append and remove it. The caller keeps the list of packets already seen (RFC 3711, section 3.3.2).
 //!
-//! **What must be unique under one key**: for RTP, SSRC, rollover counter and sequence number together; for RTCP, SSRC and index together. Rollover
-//! counter and sequence number make 2^48 packets, an index is less than 2^31; then new keys are needed.
+//! **What must be unique under one key**: for RTP, SSRC, rollover counter and sequence number together; for RTCP, SSRC and index together.
+//! Rollover counter and sequence number allow 2^48 packets, and an index is less than 2^31; after that, new keys are needed.
 
 use crate::{Error, Salt};
 use fastgcm::{Backend, Key, Tag};
 
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 pub const TAG: usize = 16;
-/// Bytes behind an RTCP packet: tag, and index with E.
+/// The bytes behind an RTCP packet: the tag, and the index with E.
 pub const TRAILER: usize = TAG + 4;
-/// Bytes of the shortest RTP header, and of RTCP's.
+/// The lengths in bytes of the shortest RTP header and of RTCP's header.
 const RTP_HEADER: usize = 12;
 const RTCP_HEADER: usize = 8;
-/// The bit of the index that says that a packet is encrypted.
+/// The bit of the index that marks an encrypted packet.
 const E: u32 = 1 << 31;
 
-/// The keys of a session: RTP and RTCP have one each.
+/// The keys of a session: one for RTP and one for RTCP.
 #[derive(Debug)]
 pub struct Session {
     key: Key,
@@ -35,15 +35,15 @@ impl Session {
     /// Makes a session from a session key of 16 or 32 bytes and a session salt.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for a key of any other length except 24.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for a key of any other length except 24.
     pub fn new(key: &[u8], salt: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`.
     pub fn with_backend(key: &[u8], salt: &[u8; 12], backend: Backend) -> Result<Self, Error> {
         Ok(Self { key: crate::key(key, backend)?, salt: Salt(*salt) })
     }
@@ -51,7 +51,8 @@ impl Session {
     /// Seals an RTP packet in place: header and payload, and behind them room for the tag. `rollover` is the rollover counter (ROC).
     ///
     /// # Errors
-    /// [`Malformed`](Error::Malformed) if it is no RTP packet, [`InvalidLength`](Error::InvalidLength) if it has no room for a tag: it is untouched.
+    /// Returns [`Malformed`](Error::Malformed) if `packet` is not an RTP packet, or [`InvalidLength`](Error::InvalidLength) if it has no
+    /// room for a tag. `packet` is untouched.
     #[inline]
     pub fn seal_rtp(&self, packet: &mut [u8], rollover: u32) -> Result<(), Error> {
         let (packet, tag) = packet.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
@@ -60,11 +61,11 @@ impl Session {
         Ok(())
     }
 
-    /// Opens an SRTP packet in place. Returns the RTP packet: all but the tag.
+    /// Opens an SRTP packet in place. Returns the RTP packet: everything but the tag.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: its payload is all zero. [`Malformed`](Error::Malformed) if it is no such packet:
-    /// it is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the packet is not what was sealed; its payload is then all zero. Returns
+    /// [`Malformed`](Error::Malformed) if `packet` is not an SRTP packet; it is untouched.
     #[inline]
     pub fn open_rtp<'p>(&self, packet: &'p mut [u8], rollover: u32) -> Result<&'p mut [u8], Error> {
         let (packet, tag) = packet.split_last_chunk_mut::<TAG>().ok_or(Error::Malformed)?;
@@ -73,7 +74,7 @@ impl Session {
         Ok(packet)
     }
 
-    /// Header, payload and nonce (RFC 7714, section 8.1: two zeros, SSRC, ROC, sequence number; XOR the salt).
+    /// Returns header, payload and nonce (RFC 7714, section 8.1: two zeros, SSRC, ROC, sequence number; XOR the salt).
     #[inline]
     #[allow(clippy::type_complexity)]
     fn rtp<'p>(&self, packet: &'p mut [u8], rollover: u32) -> Result<(&'p [u8], &'p mut [u8], [u8; 12]), Error> {
@@ -86,11 +87,12 @@ impl Session {
         Ok((header, payload, self.nonce(ssrc, counted)))
     }
 
-    /// Seals a compound RTCP packet in place: behind it there is room for tag and index, [`TRAILER`] bytes. With `encrypt` false it is only authenticated.
+    /// Seals a compound RTCP packet in place. Behind the packet there must be room for tag and index, [`TRAILER`] bytes. If `encrypt` is
+    /// false, the packet is only authenticated.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) if `index` has more than 31 bits, [`InvalidLength`](Error::InvalidLength) if there is no room,
-    /// [`Malformed`](Error::Malformed) if it is no RTCP packet: it is untouched.
+    /// Returns [`Exhausted`](Error::Exhausted) if `index` has more than 31 bits, [`InvalidLength`](Error::InvalidLength) if there is no
+    /// room, or [`Malformed`](Error::Malformed) if `packet` is not an RTCP packet. `packet` is untouched.
     #[inline]
     pub fn seal_rtcp(&self, packet: &mut [u8], index: u32, encrypt: bool) -> Result<(), Error> {
         if index >= E {
@@ -114,8 +116,8 @@ impl Session {
     /// Opens an SRTCP packet in place. Returns the RTCP packet, its index, and whether it was encrypted.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: what was encrypted is all zero. [`Malformed`](Error::Malformed) if it is no such
-    /// packet: it is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the packet is not what was sealed; everything that was encrypted is then zero.
+    /// Returns [`Malformed`](Error::Malformed) if `packet` is not an SRTCP packet; it is untouched.
     #[inline]
     pub fn open_rtcp<'p>(&self, packet: &'p mut [u8]) -> Result<(&'p mut [u8], u32, bool), Error> {
         let (packet, trailer) = packet.split_last_chunk_mut::<TRAILER>().ok_or(Error::Malformed)?;
@@ -133,7 +135,7 @@ impl Session {
         Ok((packet, index, encrypted))
     }
 
-    /// All of the packet, then the index (RFC 7714, section 9.3).
+    /// Authenticates the whole packet, then the index (RFC 7714, section 9.3).
     fn authenticate(&self, nonce: [u8; 12], packet: &[u8], word: u32) -> Result<fastgcm::Gmac<'_>, Error> {
         let mut mac = self.key.gmac(nonce);
         mac.update(packet)?;
@@ -141,7 +143,7 @@ impl Session {
         Ok(mac)
     }
 
-    /// Two zeros, the SSRC, a number of 48 bits; XOR the salt.
+    /// Returns two zeros, the SSRC and a number of 48 bits, XOR the salt.
     #[inline]
     fn nonce(&self, ssrc: u32, number: u64) -> [u8; 12] {
         let counted = u128::from(ssrc) << 48 | u128::from(number);
@@ -153,7 +155,7 @@ impl Session {
     }
 }
 
-/// Bytes of an RTP header: twelve, four for each CSRC, and the extension (RFC 3550, sections 5.1 and 5.3.1).
+/// Returns the length of an RTP header: twelve bytes, four for each CSRC, and the extension (RFC 3550, sections 5.1 and 5.3.1).
 #[inline]
 fn rtp_header(packet: &[u8]) -> Option<usize> {
     let first = *packet.first()?;
@@ -168,14 +170,14 @@ fn rtp_header(packet: &[u8]) -> Option<usize> {
     (end <= packet.len()).then_some(end)
 }
 
-/// The SSRC of the sender of a compound packet (RFC 3550, section 6.4).
+/// Returns the SSRC of the sender of a compound packet (RFC 3550, section 6.4).
 #[inline]
 fn rtcp_ssrc(packet: &[u8]) -> Option<u32> {
     let [first, _, _, _, ssrc @ ..] = *packet.first_chunk::<RTCP_HEADER>()?;
     (first >> 6 == 2).then_some(u32::from_be_bytes(ssrc))
 }
 
-/// AAD of a packet that is encrypted, and its text (RFC 7714, section 9.2).
+/// Returns the AAD of an encrypted packet, and its text (RFC 7714, section 9.2).
 #[inline]
 fn rtcp_parts(packet: &mut [u8], word: u32) -> Result<([u8; 12], &mut [u8]), Error> {
     let (header, text) = packet.split_first_chunk_mut::<RTCP_HEADER>().ok_or(Error::Malformed)?;

@@ -5,29 +5,30 @@
 //! 1.2   type 1 │ version 2 │ length 2 │ nonce 8 │ content                │ tag 16
 //!                                               └ encrypted ─────────────┘
 //! ```
-//! A sealer and an opener serve one direction of a connection under one key. They count their records: the sequence number is part of the nonce,
-//! never repeats, and ends with [`Exhausted`](Error::Exhausted). A record that does not open ends a connection; the sequence number stays where it was.
+//! A sealer and an opener serve one direction of a connection under one key. They count their records: the sequence number is part of the
+//! nonce, never repeats, and ends with [`Exhausted`](Error::Exhausted). A record that does not open ends a connection; the sequence number
+//! stays where it was.
 
 use crate::{Error, Salt, xor_number};
 use fastgcm::{Backend, Key, Tag};
 
-/// Bytes of a record's header.
+/// The length of a record's header in bytes.
 pub const HEADER: usize = 5;
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 pub const TAG: usize = 16;
 /// The most bytes of content in a record (RFC 8446, section 5.1; RFC 5246, section 6.2.1).
 pub const MOST_CONTENT: usize = 1 << 14;
-/// Bytes that TLS 1.2 has between header and content: the explicit part of the nonce.
+/// The bytes that TLS 1.2 puts between header and content: the explicit part of the nonce.
 pub const EXPLICIT: usize = 8;
-/// Records of full size that one key should seal at most, before a key update (RFC 8446, section 5.5: 2^24.5).
+/// The number of full-size records that one key should seal at most, before a key update (RFC 8446, section 5.5: 2^24.5).
 pub const CONFIDENTIALITY_LIMIT: u64 = 23_726_566;
 
-/// What a record of TLS 1.3 says it is, on the outside.
+/// The outer type of a record of TLS 1.3.
 const APPLICATION_DATA: u8 = 23;
-/// What stands in each record.
+/// The version in each record.
 const VERSION: [u8; 2] = [3, 3];
 
-/// Which TLS, and what of the nonce it keeps with the key.
+/// The version of TLS, and the part of the nonce that it keeps with the key.
 #[derive(Debug)]
 enum Iv {
     /// TLS 1.3: `write_iv`, XOR the sequence number.
@@ -41,7 +42,7 @@ enum Iv {
 struct Direction {
     key: Key,
     iv: Iv,
-    /// The sequence number of the next record; `None` when they are used up.
+    /// The sequence number of the next record, or `None` when the sequence numbers are used up.
     next: Option<u64>,
 }
 
@@ -55,7 +56,7 @@ impl Direction {
         Ok(Self { key: crate::key(key, backend)?, iv, next: Some(0) })
     }
 
-    /// Bytes before the text.
+    /// Returns the number of bytes before the text.
     fn ahead(&self) -> usize {
         match self.iv {
             Iv::Tls13(_) => HEADER,
@@ -69,7 +70,7 @@ impl Direction {
     }
 }
 
-/// The nonce of TLS 1.2: salt and explicit part.
+/// Returns the nonce of TLS 1.2: salt and explicit part.
 #[inline]
 fn salted(salt: [u8; 4], explicit: [u8; EXPLICIT]) -> [u8; 12] {
     let mut nonce = [0; 12];
@@ -78,7 +79,7 @@ fn salted(salt: [u8; 4], explicit: [u8; EXPLICIT]) -> [u8; 12] {
     nonce
 }
 
-/// AAD of TLS 1.2: sequence number, type, version, length of the content (RFC 5246, section 6.2.3.3).
+/// Returns the AAD of TLS 1.2: sequence number, type, version, length of the content (RFC 5246, section 6.2.3.3).
 #[inline]
 fn aad12(number: u64, content_type: u8, length: usize) -> [u8; 13] {
     let mut aad = [0; 13];
@@ -107,7 +108,7 @@ impl Sealer {
     /// Makes a sealer for TLS 1.3 from the `key` and `iv` of a traffic secret.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `key` has 16 or 32 bytes (or 24, of which no suite is registered).
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `key` has 16 or 32 bytes (or 24, for which no suite is registered).
     pub fn tls13(key: &[u8], iv: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, iv, Backend::detect())
     }
@@ -115,59 +116,59 @@ impl Sealer {
     /// Makes a sealer for TLS 1.2 from `write_key` and `write_IV`. The explicit part of the nonce is the sequence number.
     ///
     /// # Errors
-    /// As for [`tls13`](Self::tls13).
+    /// Fails like [`tls13`](Self::tls13).
     pub fn tls12(key: &[u8], salt: &[u8; 4]) -> Result<Self, Error> {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// Makes a sealer for one back end: for TLS 1.3 if `iv` has 12 bytes, for TLS 1.2 if it has 4.
+    /// Makes a sealer for the back end `backend`: for TLS 1.3 if `iv` has 12 bytes, for TLS 1.2 if it has 4.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `iv` or `key` has another number of bytes; [`Unavailable`](Error::Unavailable) if this machine
-    /// cannot run it.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `iv` or `key` has another number of bytes, or [`Unavailable`](Error::Unavailable)
+    /// if this machine cannot run `backend`.
     pub fn with_backend(key: &[u8], iv: &[u8], backend: Backend) -> Result<Self, Error> {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// Goes on from record `next`, for a connection that is handed over. A sealer must never have reached `next` under its key.
+    /// Continues from record `next`, for a connection that is handed over. No sealer may have reached `next` under this key.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);
         self
     }
 
-    /// The sequence number of the next record; `None` when they are used up.
+    /// Returns the sequence number of the next record, or `None` when the sequence numbers are used up.
     pub fn position(&self) -> Option<u64> {
         self.0.next
     }
 
-    /// Bytes of a record with so many bytes of content (and no padding).
+    /// Returns the length of a record with `content` bytes of content (and no padding).
     pub fn record_len(&self, content: usize) -> usize {
         let inner_type = matches!(self.0.iv, Iv::Tls13(_)) as usize;
         content.saturating_add(self.0.ahead() + inner_type + TAG)
     }
 
-    /// Bytes before the content.
+    /// Returns the number of bytes before the content.
     pub fn content_at(&self) -> usize {
         self.0.ahead()
     }
 
-    /// Seals `record` in place: `length` bytes of content stand at [`content_at`](Self::content_at), and the function writes everything around them.
-    /// In TLS 1.3 the bytes beyond [`record_len`](Self::record_len) become padding; TLS 1.2 has none.
+    /// Seals `record` in place: `length` bytes of content begin at [`content_at`](Self::content_at), and the function writes everything
+    /// around them. In TLS 1.3 the bytes beyond [`record_len`](Self::record_len) become padding; TLS 1.2 has no padding.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `length` is more than [`MOST_CONTENT`], or `record` is too short or too long for it;
-    /// [`Exhausted`](Error::Exhausted) when the sequence numbers are used up. `record` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `length` is more than [`MOST_CONTENT`], or if `record` is too short or too long
+    /// for it; or [`Exhausted`](Error::Exhausted) when the sequence numbers are used up. `record` is untouched.
     #[inline]
     pub fn seal(&mut self, content_type: u8, length: usize, record: &mut [u8]) -> Result<(), Error> {
         let now = self.check(length, record.len())?;
         self.finish(now, content_type, length, record)
     }
 
-    /// Seals a record whose content lies in several chunks: it is copied to its place.
+    /// Seals a record whose content lies in several chunks. The function copies the content to its place.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal).
+    /// Fails like [`seal`](Self::seal).
     #[inline]
     pub fn seal_gathered(&mut self, content_type: u8, content: &[&[u8]], record: &mut [u8]) -> Result<(), Error> {
         let length = content.iter().try_fold(0_usize, |sum, chunk| sum.checked_add(chunk.len())).ok_or(Error::InvalidLength)?;
@@ -180,7 +181,7 @@ impl Sealer {
         self.finish(now, content_type, length, record)
     }
 
-    /// The sequence number, if the lengths are right.
+    /// Returns the sequence number, if the lengths are right.
     #[inline]
     fn check(&self, length: usize, record: usize) -> Result<u64, Error> {
         let needed = self.record_len(length);
@@ -227,7 +228,7 @@ impl Opener {
     /// Makes an opener for TLS 1.3, as [`Sealer::tls13`] makes a sealer.
     ///
     /// # Errors
-    /// As for [`Sealer::tls13`].
+    /// Fails like [`Sealer::tls13`].
     pub fn tls13(key: &[u8], iv: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, iv, Backend::detect())
     }
@@ -235,27 +236,27 @@ impl Opener {
     /// Makes an opener for TLS 1.2, as [`Sealer::tls12`] makes a sealer.
     ///
     /// # Errors
-    /// As for [`Sealer::tls12`].
+    /// Fails like [`Sealer::tls12`].
     pub fn tls12(key: &[u8], salt: &[u8; 4]) -> Result<Self, Error> {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// Makes an opener for one back end, as [`Sealer::with_backend`] makes a sealer.
+    /// Makes an opener for the back end `backend`, as [`Sealer::with_backend`] makes a sealer.
     ///
     /// # Errors
-    /// As for [`Sealer::with_backend`].
+    /// Fails like [`Sealer::with_backend`].
     pub fn with_backend(key: &[u8], iv: &[u8], backend: Backend) -> Result<Self, Error> {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// Goes on from record `next`, for a connection that is handed over. A sealer must never have reached `next` under its key.
+    /// Continues from record `next`, for a connection that is handed over. No sealer may have reached `next` under this key.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);
         self
     }
 
-    /// The sequence number of the next record; `None` when they are used up.
+    /// Returns the sequence number of the next record, or `None` when the sequence numbers are used up.
     pub fn position(&self) -> Option<u64> {
         self.0.next
     }
@@ -263,9 +264,9 @@ impl Opener {
     /// Opens one whole `record` in place. Returns the type of its content, and the content.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: its text is all zero. [`Malformed`](Error::Malformed) if its header is not that of
-    /// such a record or says another length (it is untouched), or if there is no type inside (its text is all zero).
-    /// [`Exhausted`](Error::Exhausted) when the sequence numbers are used up.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the record is not what was sealed; its text is then all zero. Returns
+    /// [`Malformed`](Error::Malformed) if its header is not that of such a record or states another length (the record is untouched), or if
+    /// there is no type inside (its text is all zero). Returns [`Exhausted`](Error::Exhausted) when the sequence numbers are used up.
     #[inline]
     pub fn open<'r>(&mut self, record: &'r mut [u8]) -> Result<(u8, &'r mut [u8]), Error> {
         let now = self.0.next.ok_or(Error::Exhausted)?;

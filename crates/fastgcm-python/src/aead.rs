@@ -26,7 +26,7 @@ use rayon::prelude::*;
 #[pyclass(frozen, module = "fastgcm", name = "AESGCM")]
 #[derive(Debug)]
 pub(crate) struct AesGcm {
-    /// In a box, as Python's objects lie at multiples of 16 bytes only.
+    /// The key is in a box, because Python's objects are aligned to 16 bytes only.
     pub(crate) key: Box<Key>,
 }
 
@@ -37,17 +37,17 @@ impl AesGcm {
         let mut place = memory::room()?;
         let made = Key::init_in_place(&mut place, key.bytes(), crate::backend());
         made.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
-        // SAFETY: it was made there.
+        // SAFETY: the key was made there.
         Ok(Self { key: unsafe { place.assume_init() } })
     }
 
-    /// A random key of 128, 192 or 256 bits.
+    /// Returns a random key of 128, 192 or 256 bits.
     #[staticmethod]
     fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
         generate_key(py, bit_length)
     }
 
-    /// Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes. From 4 MiB on, `threads` share the work.
+    /// Encrypts `data`. Returns the ciphertext with the tag of 16 bytes behind it. From 4 MiB on, `threads` share the work.
     #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, *, threads=1)")]
     fn encrypt<'py>(
         &self,
@@ -66,7 +66,7 @@ impl AesGcm {
         })
     }
 
-    /// Encrypts `data` to `buf`, which has 16 bytes more. Returns the length of `buf`.
+    /// Encrypts `data` to `buf`, which is 16 bytes longer. Returns the length of `buf`.
     #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, buf, *, threads=1)")]
     fn encrypt_into(
         &self,
@@ -90,7 +90,7 @@ impl AesGcm {
         Ok(len)
     }
 
-    /// Decrypts `data`, ciphertext and tag. Raises `InvalidTag` if anything is not as it was sealed.
+    /// Decrypts `data`, which holds ciphertext and tag. Raises `InvalidTag` if anything differs from what was sealed.
     #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, *, threads=1)")]
     fn decrypt<'py>(
         &self,
@@ -108,8 +108,8 @@ impl AesGcm {
         })
     }
 
-    /// Decrypts `data`, ciphertext and tag, to `buf`, which has 16 bytes less. Returns the length of `buf`. If it raises `InvalidTag`, `buf` is all
-    /// zero.
+    /// Decrypts `data`, which holds ciphertext and tag, to `buf`, which is 16 bytes shorter. Returns the length of `buf`. If it raises
+    /// `InvalidTag`, `buf` is all zero.
     #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, buf, *, threads=1)")]
     fn decrypt_into(
         &self,
@@ -131,11 +131,11 @@ impl AesGcm {
         Ok(len)
     }
 
-    /// Encrypts many messages in one call. Each nonce has 12 bytes and differs from the others.
+    /// Encrypts many messages in one call. Each nonce has 12 bytes and differs from all others.
     ///
-    /// `datas` is a list (or tuple) of messages, and the result a list of as many `bytes`: ciphertext and tag. Or it is one buffer of records of
-    /// equal length (a NumPy array, say), and the result one `bytes` of records that are 16 bytes longer. `nonces` is a list, or one buffer with one
-    /// nonce behind the other. `aads` is a list, or one buffer for all, or None.
+    /// `datas` is a list (or tuple) of messages; the result is then a list of as many `bytes`, ciphertext and tag. Or it is one buffer of
+    /// records of equal length (such as a NumPy array); the result is then one `bytes` of records that are 16 bytes longer. `nonces` is a
+    /// list, or one buffer with one nonce behind the other. `aads` is a list, or one buffer for all messages, or None.
     ///
     /// >>> import os
     /// >>> from fastgcm import AESGCM
@@ -155,8 +155,8 @@ impl AesGcm {
         batch::run::<true, 12, 16, Key>(&self.key, nonces, datas, aads, threads)
     }
 
-    /// Decrypts what `seal_batch` returns. Raises `InvalidTag` if any message is not as it was sealed: its note says which one is the first, and no
-    /// text comes out.
+    /// Decrypts messages that `seal_batch` has returned. Raises `InvalidTag` if any message differs from what was sealed: its note says
+    /// which message is the first, and no text comes out.
     #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
     fn open_batch<'py>(
         &self,
@@ -168,7 +168,8 @@ impl AesGcm {
         batch::run::<false, 12, 16, Key>(&self.key, nonces, datas, aads, threads)
     }
 
-    /// `seal_batch` of one buffer of records of equal length to `buf`, which has 16 bytes more for each. Returns the length of `buf`.
+    /// Does `seal_batch` of one buffer of records of equal length, and writes to `buf`, which has 16 more bytes for each record. Returns
+    /// the length of `buf`.
     #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
     fn seal_batch_into<'py>(
         &self,
@@ -181,8 +182,8 @@ impl AesGcm {
         batch::run_into::<true, 12, 16, Key>(&self.key, nonces, &datas, aads, buf, threads)
     }
 
-    /// `open_batch` of one buffer of records of equal length to `buf`, which has 16 bytes less for each. Returns the length of `buf`. If it raises
-    /// `InvalidTag`, `buf` is all zero.
+    /// Does `open_batch` of one buffer of records of equal length, and writes to `buf`, which has 16 fewer bytes for each record. Returns
+    /// the length of `buf`. If it raises `InvalidTag`, `buf` is all zero.
     #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
     fn open_batch_into<'py>(
         &self,
@@ -197,7 +198,7 @@ impl AesGcm {
 }
 
 impl AesGcm {
-    /// Seals `text`, or what lies in `sealed` already, to `sealed`.
+    /// Seals `text`, or the text that is already in `sealed`, to `sealed`.
     fn seal(&self, nonce: Nonce<'_>, aad: &[u8], text: Option<&[u8]>, sealed: &mut [u8], threads: Threads) -> Result<(), Error> {
         let Some(pool) = threads.for_message(sealed.len()) else {
             return match text {
@@ -215,7 +216,8 @@ impl AesGcm {
         Ok(())
     }
 
-    /// Opens a message. Of what another thread may change, each byte is read once, to where the text will be: what comes out is what was verified.
+    /// Opens a message. Of data that another thread may change, each byte is read once, to where the text will be: so exactly the verified
+    /// bytes come out.
     fn open(&self, nonce: Nonce<'_>, aad: &[u8], data: &Source<'_>, text: &mut [u8], threads: Threads) -> Result<(), Error> {
         let (mut tag, len) = (Tag([0; TAG_LEN]), text.len());
         data.read(len, &mut tag.0);
@@ -254,10 +256,10 @@ impl AesGcm {
     }
 }
 
-/// Bytes that are copied at a time: they stay in the cache until they are opened.
+/// The number of bytes that are copied at a time: they stay in the cache until they are opened.
 const PIECE: usize = 1 << 16;
 
-/// A random key of that many bits.
+/// Returns a random key of this many bits.
 pub(crate) fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
     match bit_length {
         128 | 192 | 256 => random_bytes(py, bit_length / 8),
@@ -268,7 +270,8 @@ pub(crate) fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<
 /// Room for the longest nonce that pyca/cryptography takes.
 pub(crate) type NonceCopy = [u8; 128];
 
-/// The nonces that pyca/cryptography takes. One that may change is read once, to `copy` if it has not 12 bytes: parts of a message read it again.
+/// Returns a nonce that pyca/cryptography accepts. A nonce that may change is read once, to `copy` if it does not have 12 bytes, because
+/// parts of a message read it again.
 pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut NonceCopy) -> PyResult<Nonce<'n>> {
     let found = match (nonce.fixed(), nonce.len()) {
         (_, ..8 | 129..) => None,

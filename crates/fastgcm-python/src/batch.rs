@@ -23,13 +23,13 @@ pub(crate) trait Many<const N: usize, const T: usize>: Sync {
 
     fn number(nonce: &[u8; N]) -> Self::Number;
 
-    /// A packet whose text goes from `from` to `text`, or lies there already.
+    /// Makes a packet whose text goes from `from` to `text`, or is already there.
     fn packet<'a>(nonce: [u8; N], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: [u8; T]) -> Self::Packet<'a>;
 
-    /// What became of it, and its tag.
+    /// Returns the result of a packet, and its tag.
     fn outcome<'p>(packet: &'p Self::Packet<'_>) -> (Result<(), Error>, &'p [u8]);
 
-    /// Seals or opens them all. An error is that of one of them.
+    /// Seals or opens all packets. Returns the error of one of them.
     fn work<const SEAL: bool>(&self, packets: &mut [Self::Packet<'_>]) -> Result<(), Error>;
 }
 
@@ -57,7 +57,7 @@ impl Many<12, 16> for Key {
     }
 }
 
-/// A packet of a scheme that derives keys: each has a key of its own, so none goes beside another.
+/// A packet of a scheme that derives keys. Each packet has a key of its own, so none go side by side.
 pub(crate) struct Derived<'a, S: Scheme> {
     nonce: [u8; 24],
     aad: &'a [u8],
@@ -73,7 +73,7 @@ impl<S: Scheme<Nonce = [u8; 24]>> Derived<'_, S> {
             self.text.copy_from_slice(from);
         }
         if SEAL {
-            // What is too long must not lie there as text.
+            // A text that is too long must not stay there in plain form.
             self.tag = key.seal(&self.nonce, self.aad, self.text).inspect_err(|_| self.text.fill(0))?;
             return Ok(());
         }
@@ -110,7 +110,7 @@ where
     }
 }
 
-/// Objects of a list or tuple, held while the interpreter runs elsewhere; `None` if it is something else.
+/// Returns the objects of a list or tuple, held while other threads run the interpreter, or `None` if `object` is something else.
 fn items<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     if let Ok(list) = object.cast::<PyList>() {
         return memory::collected(list.iter().map(Ok)).map(Some);
@@ -118,14 +118,14 @@ fn items<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAn
     object.cast::<PyTuple>().ok().map(|tuple| memory::collected(tuple.iter().map(Ok))).transpose()
 }
 
-/// Their memory.
+/// Returns the memory of these objects.
 fn sources<'a>(items: &'a [Bound<'_, PyAny>], what: &str) -> PyResult<Vec<Source<'a>>> {
     let one =
         |(number, item): (usize, &'a Bound<'_, PyAny>)| Source::extract(item.as_borrowed()).map_err(|e| of_row(item, what, number, e));
     memory::collected(items.iter().enumerate().map(one))
 }
 
-/// The error of an item, which says which one it is.
+/// Returns the error of an item, which says which item it is.
 fn of_row(item: &Bound<'_, PyAny>, what: &str, number: usize, error: PyErr) -> PyErr {
     let py = item.py();
     if !error.get_type(py).is(py.get_type::<PyTypeError>()) {
@@ -136,11 +136,11 @@ fn of_row(item: &Bound<'_, PyAny>, what: &str, number: usize, error: PyErr) -> P
     PyTypeError::new_err(format!("{what} {number} of the batch: {}{hint}", error.value(py)))
 }
 
-/// The memory of one buffer, where a list might be too.
+/// Returns the memory of one buffer, for an argument that could also be a list.
 fn one_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Source<'a>> {
     Source::extract(object.as_borrowed()).map_err(|error| {
         let py = object.py();
-        // A column of a data frame is neither.
+        // A column of a data frame is neither a list nor a buffer.
         let known = ["tolist", "to_list", "to_pylist"].into_iter().find(|name| object.hasattr(*name).unwrap_or(false));
         match known {
             Some(name) if error.is_instance_of::<PyTypeError>(py) => {
@@ -151,7 +151,7 @@ fn one_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Source<'a>> {
     })
 }
 
-/// The nonces, from a list or from one buffer. If they are to seal, no two are the same.
+/// Returns the nonces, from a list or from one buffer. If the nonces are for sealing, no two may be equal.
 fn nonces_of<const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; N]>> {
     let one = |(number, nonce): (usize, &Bound<'_, PyAny>)| {
         let source = Source::extract(nonce.as_borrowed()).map_err(|e| of_row(nonce, "nonce", number, e))?;
@@ -217,7 +217,8 @@ fn as_many(these: usize, nonces: usize, what: &str) -> PyResult<()> {
     if these == nonces { Ok(()) } else { Err(PyValueError::new_err(format!("there are {nonces} nonces and {these} {what}"))) }
 }
 
-/// A packet whose text goes from `data`, of which it is all but the tag, to `text`. What may change is read once, to where the text will be.
+/// Makes a packet whose text goes from `data`, all of which is text except the tag, to `text`. Data that may change are read once, to where
+/// the text will be.
 fn packet<'a, const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     nonce: [u8; N],
     aad: &'a [u8],
@@ -240,7 +241,7 @@ fn packet<'a, const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     K::packet(nonce, aad, from, text, tag)
 }
 
-/// Seals or opens them all. An error is that of the first packet that has one.
+/// Seals or opens all packets. Returns the error of the first packet that has one.
 fn work<const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     key: &K,
     packets: &mut [K::Packet<'_>],
@@ -257,7 +258,7 @@ fn work<const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     all.map_err(|error| packets.iter().map(K::outcome).enumerate().find_map(|(n, (done, _))| Some((n, done.err()?))).unwrap_or((0, error)))
 }
 
-/// The error, with a note that says which message it was.
+/// Returns the error, with a note that says which message it was.
 fn refused(py: Python<'_>, (number, error): (usize, Error)) -> PyErr {
     let error = errors::of(py, error);
     match error.value(py).call_method1("add_note", (format!("message {number} of the batch"),)) {
@@ -266,7 +267,7 @@ fn refused(py: Python<'_>, (number, error): (usize, Error)) -> PyErr {
     }
 }
 
-/// `seal_batch` and `open_batch`.
+/// Does `seal_batch` and `open_batch`.
 pub(crate) fn run<'py, const SEAL: bool, const N: usize, const T: usize, K: Many<N, T>>(
     key: &K,
     nonces: &Bound<'py, PyAny>,
@@ -320,7 +321,7 @@ pub(crate) fn run<'py, const SEAL: bool, const N: usize, const T: usize, K: Many
     Ok(list.into_any())
 }
 
-/// `seal_batch_into` and `open_batch_into`.
+/// Does `seal_batch_into` and `open_batch_into`.
 pub(crate) fn run_into<const SEAL: bool, const N: usize, const T: usize, K: Many<N, T>>(
     key: &K,
     nonces: &Bound<'_, PyAny>,
@@ -347,7 +348,7 @@ pub(crate) fn run_into<const SEAL: bool, const N: usize, const T: usize, K: Many
 struct Records<'a, const N: usize, const T: usize> {
     nonces: Vec<[u8; N]>,
     data: &'a Source<'a>,
-    /// Bytes of text in each.
+    /// The number of bytes of text in each record.
     text: usize,
 }
 
@@ -366,12 +367,12 @@ impl<'a, const N: usize, const T: usize> Records<'a, N, T> {
         Ok(Self { nonces, data, text })
     }
 
-    /// Bytes of a record, sealed or not.
+    /// Returns the length of a record, sealed or not.
     fn len(&self, sealed: bool) -> usize {
         self.text + if sealed { T } else { 0 }
     }
 
-    /// Bytes of all that is written.
+    /// Returns how many bytes are written in all.
     fn written<const SEAL: bool>(&self) -> usize {
         self.nonces.len() * self.len(SEAL)
     }

@@ -1,6 +1,7 @@
 //! Memory of Python's objects: what is read, what is written, and new `bytes`.
 //!
-//! `bytes` never change. Anything else that has a buffer may be changed by another thread while a call reads it: [`Source::fixed`] says which it is.
+//! `bytes` never change. Another thread may change any other object that has a buffer while a call reads it: [`Source::fixed`] says which
+//! kind a source is.
 
 use crate::{errors, memory};
 use fastgcm::Error;
@@ -17,15 +18,15 @@ use std::{
     ptr, slice,
 };
 
-/// Bytes that a call reads: those of any object with a contiguous buffer.
+/// Bytes that a call reads, from any object with a contiguous buffer.
 pub(crate) enum Source<'a> {
-    /// Those of a `bytes`.
+    /// The bytes of a `bytes` object.
     Fixed(&'a [u8]),
     Shared(View),
 }
 
 impl<'a> Source<'a> {
-    /// The bytes. If they are not [fixed](Self::fixed), they may change at any time.
+    /// Returns the bytes. Unless they are [fixed](Self::fixed), they may change at any time.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
@@ -45,13 +46,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The bytes, if nobody can change them.
+    /// Returns the bytes, if nobody can change them.
     #[inline]
     pub(crate) fn fixed(&self) -> Option<&'a [u8]> {
         if let Self::Fixed(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// Reads as many bytes as `copy` has, once, from `at` on. They may be written at the same time, by another thread or by the caller.
+    /// Reads as many bytes as `copy` has, once, from `at` on. Another thread or the caller may write to them meanwhile.
     pub(crate) fn read(&self, at: usize, copy: &mut [u8]) {
         assert!(at <= self.len() && copy.len() <= self.len() - at);
         let start = match self {
@@ -100,7 +101,7 @@ impl Target {
         unsafe { slice::from_raw_parts_mut(self.0.start(), self.len()) }
     }
 
-    /// Where these bytes lie, seen from what is written.
+    /// Returns where these bytes lie relative to the memory that is written.
     pub(crate) fn place(&self, bytes: &[u8]) -> Place {
         let (here, there) = (self.0.start() as usize, bytes.as_ptr() as usize);
         if bytes.is_empty() || self.len() == 0 || here + self.len() <= there || there + bytes.len() <= here {
@@ -120,7 +121,7 @@ pub(crate) enum Place {
     Apart,
     /// They begin with the same byte.
     Same,
-    /// Otherwise.
+    /// They overlap in any other way.
     Overlapping,
 }
 
@@ -137,7 +138,7 @@ pub(crate) struct View(Box<ffi::Py_buffer>);
 
 // SAFETY: the owner of the memory takes calls from any thread that is attached to the interpreter, and `drop` attaches.
 unsafe impl Send for View {}
-// SAFETY: likewise; a shared view is only read.
+// SAFETY: as for `Send`; a shared view is only read.
 unsafe impl Sync for View {}
 
 impl View {
@@ -147,7 +148,7 @@ impl View {
             let mut view = Box::write(memory::room()?, ffi::Py_buffer::new());
             // SAFETY: a live object and a fresh view.
             let got = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0;
-            // An object says in these three ways that it has no such buffer. Whatever else is raised meanwhile is not for us to swallow.
+            // An object says in these three ways that it has no such buffer. Any other exception must reach the caller.
             if !got && let Some(error) = PyErr::take(py).filter(|error| !says_no(py, error)) {
                 return Err(error);
             }
@@ -156,7 +157,7 @@ impl View {
         if let Some(view) = get(flags | ffi::PyBUF_FORMAT)? {
             return Ok(view);
         }
-        // As pyca/cryptography says it.
+        // These are pyca/cryptography's messages.
         Err(match get(ffi::PyBUF_FULL_RO)? {
             Some(view) if flags & ffi::PyBUF_WRITABLE != 0 && view.0.readonly != 0 => PyTypeError::new_err("Buffer is not writable."),
             Some(_) => PyBufferError::new_err("Buffer is not contiguous."),
@@ -167,8 +168,8 @@ impl View {
         })
     }
 
-    /// Whether items, or fields of them, are references to objects (`O` in the syntax of PEP 3118, where names stand between colons). As text these are
-    /// addresses of this process, and text in their place would crash it.
+    /// Returns whether items, or fields of them, are references to objects (`O` in the syntax of PEP 3118, where names are between colons).
+    /// As text these references would be addresses of this process, and decrypted text in their place would crash it.
     fn has_objects(&self) -> bool {
         if self.0.format.is_null() {
             return false;
@@ -198,16 +199,16 @@ impl Drop for View {
     }
 }
 
-/// From how many bytes on a call lets other threads run meanwhile. Below, handing the interpreter over costs more than it gains.
+/// The number of bytes from which a call lets other threads run meanwhile. Below it, handing the interpreter over costs more than it gains.
 const DETACHED: usize = 1 << 15;
 
-/// Does it, and lets other Python threads run meanwhile if there is much to do.
+/// Does the work, and lets other Python threads run meanwhile if there is much to do.
 #[inline]
 pub(crate) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes < DETACHED { work() } else { py.detach(work) }
 }
 
-/// New `bytes` of that length, all of which `write` writes. If it fails, nobody has seen them.
+/// Returns new `bytes` of this length, all of which `write` writes. If `write` fails, nobody has seen them.
 #[inline]
 pub(crate) fn new_bytes<'py>(py: Python<'py>, len: usize, write: impl FnOnce(&mut [u8]) -> PyResult<()>) -> PyResult<Bound<'py, PyBytes>> {
     let (bytes, memory) = unwritten(py, len)?;
@@ -216,7 +217,7 @@ pub(crate) fn new_bytes<'py>(py: Python<'py>, len: usize, write: impl FnOnce(&mu
     Ok(bytes)
 }
 
-/// New `bytes` with that content. (`PyBytes::new` panics where there is no memory.)
+/// Returns new `bytes` with this content. (`PyBytes::new` panics if there is not enough memory.)
 pub(crate) fn bytes_of<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     new_bytes(py, content.len(), |bytes| {
         bytes.copy_from_slice(content);
@@ -224,7 +225,8 @@ pub(crate) fn bytes_of<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'
     })
 }
 
-/// New `bytes` of that length, and where they lie. Whoever gives them out must have written them all: zeros first would be one more pass over memory.
+/// Returns new `bytes` of this length, and where they are. The caller must write all of them before giving them out: zeros first would be
+/// one more pass over memory.
 #[inline]
 pub(crate) fn unwritten(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *mut u8)> {
     let size = isize::try_from(len).map_err(|_| PyMemoryError::new_err(()))?;
@@ -236,28 +238,28 @@ pub(crate) fn unwritten(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyByt
     Ok((bytes, memory.cast()))
 }
 
-/// As many random bytes from the operating system.
+/// Returns `len` random bytes from the operating system.
 pub(crate) fn random_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
     new_bytes(py, len, |bytes| Ok(getrandom::fill(bytes).map_err(std::io::Error::from)?))
 }
 
-/// Before memory for the result is asked for.
+/// Checks the limits before memory for the result is requested.
 pub(crate) fn within_limits(py: Python<'_>, text_len: usize) -> PyResult<()> {
     if text_len as u64 > fastgcm::limits::TEXT { Err(errors::of(py, Error::TooLong)) } else { Ok(()) }
 }
 
-/// Bytes of text in a sealed message, which has a tag of `tag` bytes, or a nonce and a tag of as many.
+/// Returns the length of the text in a sealed message, which has a tag of `tag` bytes, or a nonce and a tag of that many bytes together.
 pub(crate) fn text_len(py: Python<'_>, sealed: &Source<'_>, tag: usize) -> PyResult<usize> {
     let len = sealed.len().checked_sub(tag).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
     within_limits(py, len).map(|()| len)
 }
 
-/// The length of `buf`, which must be this one.
+/// Returns the length of `buf`, which must be `len`.
 pub(crate) fn of_length(buf: &Target, len: usize) -> PyResult<usize> {
     if buf.len() == len { Ok(len) } else { Err(PyValueError::new_err(format!("buffer must be {len} bytes"))) }
 }
 
-/// How `data` lies beside `buf`.
+/// Returns how `data` lies relative to `buf`.
 pub(crate) fn whole_or_apart(buf: &Target, data: &Source<'_>) -> PyResult<Place> {
     match buf.place(data.bytes()) {
         Place::Overlapping => Err(PyValueError::new_err("data and buffer overlap, and do not begin with the same byte")),
@@ -265,7 +267,7 @@ pub(crate) fn whole_or_apart(buf: &Target, data: &Source<'_>) -> PyResult<Place>
     }
 }
 
-/// The associated data, in another place if it is written in this one.
+/// Returns the associated data, copied if the call writes to their place.
 pub(crate) fn aside<'a>(buf: &Target, aad: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
     Ok(if buf.place(aad) == Place::Apart { Cow::Borrowed(aad) } else { Cow::Owned(memory::copied(aad)?) })
 }

@@ -8,11 +8,11 @@ use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, Header, Key, MAX_CHUNKS, SA
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use std::io;
 
-/// Seals and opens ranges of chunks of one Cobblestone file (Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16). `header`, and behind it
-/// all chunks in their order, are the file.
+/// Seals and opens ranges of chunks of one Cobblestone file (Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16). The file is
+/// `header` with all chunks behind it, in their order.
 ///
-/// The caller takes care of two things. A salt, with one key and context, belongs to one file: if a chunk is sealed twice under it, then with the same
-/// text. And only the last range ends the file.
+/// The caller must ensure two things. A salt, with one key and context, belongs to one file: a chunk that is sealed twice under it must
+/// have the same text. And only the last range ends the file.
 ///
 /// >>> import os
 /// >>> from fastgcm.hazmat import CobblestoneChunks
@@ -42,20 +42,20 @@ impl CobblestoneChunks {
         Ok(Self { header, cipher })
     }
 
-    /// 24 random bytes.
+    /// Returns 24 random bytes.
     #[staticmethod]
     fn generate_salt(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
         random_bytes(py, SALT_LEN)
     }
 
-    /// The 56 bytes that the file begins with: salt and commitment.
+    /// The 56 bytes with which the file begins: salt and commitment.
     #[getter]
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, &self.header)
     }
 
-    /// Seals `data` as the chunks from number `first` on, 16,384 bytes in each. Only the last range of a file (`last=True`) may have any length; the
-    /// others have full chunks. The result begins at byte 56 + 16,400 * `first` of the file.
+    /// Seals `data` as the chunks from number `first` on, 16,384 bytes in each. Only the last range of a file (`last=True`) may have any
+    /// length; the other ranges have full chunks. The result begins at byte 56 + 16,400 * `first` of the file.
     #[pyo3(signature = (first, data, *, last))]
     fn seal<'py>(&self, py: Python<'py>, first: u64, data: Source<'_>, last: bool) -> PyResult<Bound<'py, PyBytes>> {
         let tags = numbered(first, data.len(), CHUNK_LEN, last)?;
@@ -69,7 +69,7 @@ impl CobblestoneChunks {
         })
     }
 
-    /// Opens the chunks from number `first` on. Raises `InvalidTag` unless each of them is what was sealed there.
+    /// Opens the chunks from number `first` on. Raises `InvalidTag` unless each chunk is what was sealed there.
     #[pyo3(signature = (first, data, *, last))]
     fn open<'py>(&self, py: Python<'py>, first: u64, data: Source<'_>, last: bool) -> PyResult<Bound<'py, PyBytes>> {
         let rest = data.len() % SEALED_CHUNK_LEN;
@@ -96,12 +96,12 @@ impl CobblestoneChunks {
     }
 }
 
-/// A key for the back end of this process.
+/// Makes a key for the back end of this process.
 pub(crate) fn key_of(format: Format, key: &[u8]) -> Result<Key, Error> {
     Key::new(format, key)?.with_backend(crate::backend())
 }
 
-/// How many chunks `len` bytes are, of `chunk` bytes each.
+/// Returns how many chunks of `chunk` bytes `len` bytes are.
 fn numbered(first: u64, len: usize, chunk: usize, last: bool) -> PyResult<usize> {
     if !last && !len.is_multiple_of(chunk) {
         return Err(PyValueError::new_err(format!("only the last range of a file may have a length that is no multiple of {chunk} bytes")));
@@ -113,7 +113,7 @@ fn numbered(first: u64, len: usize, chunk: usize, last: bool) -> PyResult<usize>
     }
 }
 
-/// An error of a file, as Python says it.
+/// Returns an error of a file as an exception of Python.
 pub(crate) fn of_file(py: Python<'_>, error: Error) -> PyErr {
     match error {
         error if error.is_unauthentic() => errors::invalid_tag(py, ()),

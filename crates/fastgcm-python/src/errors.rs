@@ -1,4 +1,5 @@
-//! What Python is told (to the one interpreter that has this module, so statics may keep its objects): the classes of `fastgcm/exceptions.py`, which are pyca/cryptography's own where that is installed.
+//! The exceptions that Python gets: the classes of `fastgcm/exceptions.py`, which are pyca/cryptography's own where that is installed. Only
+//! one interpreter has this module, so statics may keep its objects.
 
 use pyo3::{
     PyErr,
@@ -26,12 +27,12 @@ class!(finalized, "AlreadyFinalized", (&'static str,));
 class!(other_text, "OtherText", (&'static str,));
 class!(exhausted, "Exhausted", (&'static str,));
 
-/// As pyca/cryptography says it.
+/// Returns the error with pyca/cryptography's message.
 pub(crate) fn already_finalized(py: Python<'_>) -> PyErr {
     finalized(py, ("Context was already finalized.",))
 }
 
-/// An error of the library, as Python says it.
+/// Returns an error of the library as an exception of Python.
 pub(crate) fn of(py: Python<'_>, error: fastgcm::Error) -> PyErr {
     use fastgcm::Error::{Exhausted, Incomplete, InvalidLength, NoEntropy, OtherText, OutOfOrder, TooLong, Unauthentic};
     match error {

@@ -23,12 +23,12 @@ use std::{
     },
 };
 
-/// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can run it, or the best that there is. A
-/// program with more rights than who started it does not look there.
+/// Returns the back end for which keys are made: the one that the environment variable `FASTGCM_BACKEND` names, if this machine can run it,
+/// or else the best. A program with more rights than the user who started it ignores the variable.
 fn backend() -> Backend {
     static CHOSEN: OnceLock<Backend> = OnceLock::new();
     *CHOSEN.get_or_init(|| {
-        // SAFETY: it reads what the kernel told this process.
+        // SAFETY: the call reads what the kernel told this process.
         #[cfg(target_os = "linux")]
         let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         #[cfg(not(target_os = "linux"))]
@@ -38,7 +38,8 @@ fn backend() -> Backend {
     })
 }
 
-/// What this machine runs: `backend` is the name of the one in use, `available` those that the processor could run, best first.
+/// Returns what this machine runs: `backend` is the name of the back end in use, `available` lists all that the processor can run, best
+/// first.
 #[pyfunction]
 fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let cpu = PyDict::new(py);
@@ -47,7 +48,7 @@ fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(cpu)
 }
 
-/// Python's objects lie at multiples of 16 bytes: what asks for more is in a box.
+/// Python's objects are aligned to 16 bytes: a value that needs more is in a box.
 macro_rules! aligned {
     ($($class:ty),+ $(,)?) => { const _: () = { $(assert!(align_of::<$class>() <= 16);)+ }; };
 }
@@ -68,8 +69,8 @@ aligned!(
     streams::Cobblestone128Encryptor,
 );
 
-/// Python's objects that this module keeps, its classes among them, belong to the first interpreter that imports it. Another one would raise that one's
-/// exceptions, which nobody catches there.
+/// The Python objects that this module keeps, including its classes, belong to the first interpreter that imports it. In another
+/// interpreter the module would raise exceptions of the first one, which nobody catches there.
 fn one_interpreter() -> PyResult<()> {
     static FIRST: AtomicI64 = AtomicI64::new(NONE);
     const NONE: i64 = -1;
@@ -84,7 +85,7 @@ fn one_interpreter() -> PyResult<()> {
     }
 }
 
-// A function, which looks at the interpreter before anything else: what `#[pymodule_export]` exports would come before that.
+// A function, which checks the interpreter before anything else: the exports of `#[pymodule_export]` would run before that.
 #[pymodule(gil_used = false)]
 fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     one_interpreter()?;

@@ -1,8 +1,8 @@
-//! Memory that may be short: Python gets a `MemoryError`, and the process goes on.
+//! Memory that may run out: Python then gets a `MemoryError`, and the process goes on.
 //!
-//! Whatever grows with the arguments of a call, or lives longer than the call, is asked for here and may be refused. What other crates allocate on their
-//! own (an error of PyO3, a thread of rayon) is small, and Rust ends the process where there is no memory for it. So a reserve stands behind the system's
-//! allocator, from which such small things come until there is memory again.
+//! Memory that grows with the arguments of a call, or that outlives the call, is requested here and may be refused. What other crates
+//! allocate on their own (an error of PyO3, a thread of rayon) is small, and Rust ends the process if there is no memory for it. So a
+//! reserve stands behind the system's allocator and serves such small requests until there is memory again.
 
 use pyo3::{PyErr, PyResult, exceptions::PyMemoryError};
 use std::{
@@ -17,12 +17,12 @@ use std::{
     },
 };
 
-/// There is no memory.
+/// Returns the error of too little memory.
 pub(crate) fn short() -> PyErr {
     PyMemoryError::new_err(()) // needs none itself
 }
 
-/// Room for a value that outlives the call: never in the reserve.
+/// Returns room for a value that outlives the call, never from the reserve.
 pub(crate) fn room<T>() -> PyResult<Box<MaybeUninit<T>>> {
     const { assert!(size_of::<T>() > 0) }
     // SAFETY: not of no bytes (above).
@@ -31,7 +31,7 @@ pub(crate) fn room<T>() -> PyResult<Box<MaybeUninit<T>>> {
     if place.is_null() { Err(short()) } else { Ok(unsafe { Box::from_raw(place) }) }
 }
 
-/// An error unless the system has so many bytes at this moment, for what is about to allocate in small pieces.
+/// Returns an error unless the system has this many bytes at the moment, for code that is about to allocate in small pieces.
 pub(crate) fn probe(bytes: usize) -> PyResult<()> {
     let layout = Layout::array::<u8>(bytes.max(1)).map_err(|_| short())?;
     // SAFETY: not of no bytes. (The compiler would leave out an allocation that nobody uses.)
@@ -44,7 +44,8 @@ pub(crate) fn probe(bytes: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// What `make` makes, which outlives the call, and allocates up to that many bytes in small pieces: an error rather than the reserve.
+/// Returns what `make` makes, which outlives the call and allocates up to this many bytes in small pieces: an error rather than the
+/// reserve.
 pub(crate) fn kept<T>(bytes: usize, make: impl FnOnce() -> T) -> PyResult<T> {
     probe(bytes)?;
     let before = ALLOCATOR.used.load(Acquire);
@@ -52,26 +53,26 @@ pub(crate) fn kept<T>(bytes: usize, make: impl FnOnce() -> T) -> PyResult<T> {
     if ALLOCATOR.used.load(Acquire) <= before { Ok(made) } else { Err(short()) }
 }
 
-/// Whether half of the reserve is gone.
+/// Returns whether half of the reserve is gone.
 pub(crate) fn is_low() -> bool {
     ALLOCATOR.used.load(Acquire) % ONE > RESERVE as u64 / 2
 }
 
-/// A copy.
+/// Returns a copy.
 pub(crate) fn copied<T: Copy>(items: &[T]) -> PyResult<Vec<T>> {
     let mut copy = with_room(items.len())?;
     copy.extend_from_slice(items);
     Ok(copy)
 }
 
-/// An empty list with room for so many.
+/// Returns an empty list with room for `count` items.
 pub(crate) fn with_room<T>(count: usize) -> PyResult<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| short())?;
     Ok(list)
 }
 
-/// All items, or the first error.
+/// Returns all items, or the first error.
 pub(crate) fn collected<T>(items: impl Iterator<Item = PyResult<T>>) -> PyResult<Vec<T>> {
     let mut list = with_room(items.size_hint().0)?;
     for item in items {
@@ -93,14 +94,14 @@ static ALLOCATOR: WithReserve = WithReserve { used: AtomicU64::new(0), reserve: 
 
 const RESERVE: usize = 1 << 17;
 const ONE: u64 = 1 << 32;
-/// What is larger is asked for by those who can do without.
+/// The largest request that the reserve serves: callers with larger requests can do without.
 const SMALL: usize = 1 << 14;
 
-// SAFETY: pieces of the reserve do not overlap, and are in nobody's hands but those of who asked for them.
+// SAFETY: pieces of the reserve do not overlap, and only their owners use them.
 unsafe impl Sync for WithReserve {}
 
 impl WithReserve {
-    /// A piece of the reserve, or null.
+    /// Returns a piece of the reserve, or null.
     fn small(&self, layout: Layout) -> *mut u8 {
         if layout.size() > SMALL {
             return ptr::null_mut();

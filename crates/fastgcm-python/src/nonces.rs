@@ -9,7 +9,7 @@ use fastgcm::{Error, nonces};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use std::sync::Mutex;
 
-/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes, or none if there are not as many. Threads wait for each other.
+/// Draws `count` nonces, one behind the other, for `AESGCM.seal_batch`, or none if too few are left. Threads wait for each other.
 fn draw_batch<'py, N>(
     py: Python<'py>,
     count: usize,
@@ -17,7 +17,7 @@ fn draw_batch<'py, N>(
     has: impl Fn(&N, u64) -> bool,
     mut draw: impl FnMut(&mut N) -> Result<[u8; 12], Error>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    // Before memory is asked for.
+    // This is checked before memory is requested.
     if !held(nonces, |nonces| has(nonces, count as u64)) {
         return Err(errors::of(py, Error::Exhausted));
     }
@@ -54,7 +54,7 @@ macro_rules! counters {
                 match self { $(Self::$variant(nonces) => nonces.draw()),+ }
             }
 
-            /// Whether there are as many.
+            /// Returns whether there are as many.
             fn has(&self, count: u64) -> bool {
                 let last = match self { $(Self::$variant(_) => u64::MAX >> (8 * ($fixed - 4))),+ };
                 count == 0 || self.position().is_some_and(|next| count - 1 <= last - next)
@@ -69,9 +69,9 @@ macro_rules! counters {
 
 counters!(F4 4, F5 5, F6 6, F7 7, F8 8, F9 9, F10 10, F11 11);
 
-/// Nonces of 12 bytes that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names the sealer, and the rest is a big-endian number, `start`
-/// first. When they are used up, it raises `Exhausted`. No two sealers may have the same key and the same `fixed`: a process that forks, or is
-/// restored from a snapshot, is a second one.
+/// Nonces of 12 bytes that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names the sealer, and the rest is a big-endian number
+/// that begins at `start`. When the nonces are used up, drawing raises `Exhausted`. No two sealers may share a key and a `fixed`: a process
+/// that forks, or is restored from a snapshot, becomes a second sealer.
 ///
 /// >>> from fastgcm import CounterNonces
 /// >>> nonces = CounterNonces(b"left")
@@ -88,26 +88,26 @@ impl CounterNonces {
         Counter::new(fixed.bytes(), start)?.map(|counter| Self(counter.into())).map_err(|e| errors::of(py, e))
     }
 
-    /// The next nonce.
+    /// Returns the next nonce.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         draw_batch(py, 1, &self.0, Counter::has, Counter::draw)
     }
 
-    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, it raises `Exhausted`, and
-    /// none is drawn.
+    /// Returns the next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If too few are left, it raises `Exhausted` and draws
+    /// none.
     fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
         draw_batch(py, count, &self.0, Counter::has, Counter::draw)
     }
 
-    /// The number of the next nonce, or None when they are used up.
+    /// The number of the next nonce, or None when the nonces are used up.
     #[getter]
     fn position(&self) -> Option<u64> {
         held(&self.0, |nonces| nonces.position())
     }
 }
 
-/// Nonces of 12 random bytes, for at most 2^32 messages under one key, of all that seal with it together (SP 800-38D, section 8.2.2). `used` of them
-/// have been drawn before. Then it raises `Exhausted`.
+/// Nonces of 12 random bytes, for at most 2^32 messages under one key, counting all sealers together (SP 800-38D, section 8.2.2). `used`
+/// nonces have been drawn before. After 2^32 nonces, drawing raises `Exhausted`.
 ///
 /// >>> from fastgcm import RandomNonces
 /// >>> nonces = RandomNonces()
@@ -124,25 +124,25 @@ impl RandomNonces {
         Self(nonces::RandomNonces::after(used).into())
     }
 
-    /// The next nonce.
+    /// Returns the next nonce.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         draw_batch(py, 1, &self.0, random_has, nonces::RandomNonces::draw)
     }
 
-    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, it raises `Exhausted`, and
-    /// none is drawn.
+    /// Returns the next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If too few are left, it raises `Exhausted` and draws
+    /// none.
     fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
         draw_batch(py, count, &self.0, random_has, nonces::RandomNonces::draw)
     }
 
-    /// How many have been drawn, those before included.
+    /// The number of nonces so far, including `used` of the constructor.
     #[getter]
     fn used(&self) -> u64 {
         held(&self.0, |nonces| nonces.used())
     }
 }
 
-/// Whether there are as many.
+/// Returns whether there are as many.
 fn random_has(nonces: &nonces::RandomNonces, count: u64) -> bool {
     count <= nonces::RandomNonces::LIMIT.saturating_sub(nonces.used())
 }

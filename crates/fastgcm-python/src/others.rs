@@ -9,7 +9,7 @@ use crate::{
 use fastgcm::{AesGcmSiv, Error, KcXaes256Gcm, RootKey, Xaes256Gcm};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
-/// The four calls of a class whose `0` has `seal` and `open` in place, with nonces and tags of that many bytes.
+/// The four methods of a class whose field `0` has `seal` and `open` in place, with nonces and tags of this many bytes.
 macro_rules! whole_messages {
     ($class:ident, $nonce:literal, $tag:literal, $wrong:literal, { $($more:item)* }) => {
         #[pymethods]
@@ -50,7 +50,7 @@ macro_rules! whole_messages {
                 Ok(len)
             }
 
-            /// Decrypts `data`, ciphertext and tag. Raises `InvalidTag` if anything is not as it was sealed.
+            /// Decrypts `data`, which holds ciphertext and tag. Raises `InvalidTag` if anything differs from what was sealed.
             #[pyo3(signature = (nonce, data, associated_data))]
             fn decrypt<'py>(
                 &self,
@@ -95,13 +95,13 @@ macro_rules! whole_messages {
                     data.read(0, text);
                     self.0.seal(&nonce, aad, text)
                 };
-                // What is too long must not lie there as text.
+                // A text that is too long must not stay there in plain form.
                 let found = detached(py, data.len() + aad.len(), work).inspect_err(|_| text.fill(0)).map_err(|e| errors::of(py, e))?;
                 tag.copy_from_slice(found.as_ref());
                 Ok(())
             }
 
-            /// Opens what lies in `data` from byte `at` on.
+            /// Opens the message in `data` from byte `at` on.
             fn open(
                 &self,
                 py: Python<'_>,
@@ -114,7 +114,8 @@ macro_rules! whole_messages {
                 let mut tag = [0; $tag];
                 data.read(at + text.len(), &mut tag);
                 let tag = tag.into();
-                // Read once, to where it is opened: what another thread may change meanwhile is not what is verified.
+                // The data are read once, to where they are opened: exactly these bytes are verified, whatever another thread changes
+                // meanwhile.
                 let work = || {
                     data.read(at, text);
                     self.0.open(&nonce, aad, text, &tag)
@@ -125,7 +126,7 @@ macro_rules! whole_messages {
     };
 }
 
-/// AES-GCM-SIV (RFC 8452) with a key of 128 or 256 bits: a nonce that comes twice tells only whether two messages are equal.
+/// AES-GCM-SIV (RFC 8452) with a key of 128 or 256 bits: a repeated nonce tells only whether two of its messages are equal.
 ///
 /// >>> from fastgcm import AESGCMSIV
 /// >>> siv = AESGCMSIV(AESGCMSIV.generate_key(bit_length=256))
@@ -147,7 +148,7 @@ whole_messages!(AesGcmSivClass, 12, 16, "Nonce must be 12 bytes long", {
         key.map(|key| Self(Box::write(place, key))).map_err(|_| PyValueError::new_err(wrong))
     }
 
-    /// A random key of 128 or 256 bits.
+    /// Returns a random key of 128 or 256 bits.
     #[staticmethod]
     fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
         match bit_length {
@@ -157,10 +158,10 @@ whole_messages!(AesGcmSivClass, 12, 16, "Nonce must be 12 bytes long", {
     }
 });
 
-/// Bytes of a nonce of the two classes below.
+/// The length in bytes of a nonce of the two classes below.
 const NONCE: usize = 24;
 
-/// The calls of a class whose `0` is a `RootKey` with nonces of 24 bytes, and tags of that many.
+/// The methods of a class whose field `0` is a `RootKey` with nonces of 24 bytes, and tags of this many bytes.
 macro_rules! root_keys {
     ($class:ident, $tag:literal, $wrong:literal) => {
         whole_messages!($class, 24, $tag, "Nonce must be 24 bytes long", {
@@ -172,7 +173,7 @@ macro_rules! root_keys {
                 key.map(|key| Self(Box::write(place, key))).map_err(|_| wrong())
             }
 
-            /// A random key of 256 bits.
+            /// Returns a random key of 256 bits.
             #[staticmethod]
             fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
                 random_bytes(py, 32)
@@ -189,7 +190,7 @@ macro_rules! root_keys {
                 })
             }
 
-            /// Decrypts what `seal_random` has returned. Raises `InvalidTag` if anything is not as it was sealed.
+            /// Decrypts a message that `seal_random` has returned. Raises `InvalidTag` if anything differs from what was sealed.
             #[pyo3(signature = (data, associated_data=None))]
             fn open_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
                 let len = text_len(py, &data, NONCE + $tag)?;
@@ -198,7 +199,7 @@ macro_rules! root_keys {
                 new_bytes(py, len, |text| self.open(py, nonce, or_empty(associated_data.as_ref()), &data, NONCE, text))
             }
 
-            /// Encrypts many messages in one call: as `AESGCM.seal_batch`, with nonces of 24 bytes.
+            /// Encrypts many messages in one call, as `AESGCM.seal_batch` does, with nonces of 24 bytes.
             #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
             fn seal_batch<'py>(
                 &self,
@@ -210,7 +211,7 @@ macro_rules! root_keys {
                 batch::run::<true, NONCE, $tag, _>(&*self.0, nonces, datas, aads, threads)
             }
 
-            /// Decrypts what `seal_batch` returns, as `AESGCM.open_batch` does.
+            /// Decrypts messages that `seal_batch` has returned, as `AESGCM.open_batch` does.
             #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
             fn open_batch<'py>(
                 &self,
@@ -222,7 +223,7 @@ macro_rules! root_keys {
                 batch::run::<false, NONCE, $tag, _>(&*self.0, nonces, datas, aads, threads)
             }
 
-            /// `seal_batch` of one buffer of records of equal length to `buf`, as `AESGCM.seal_batch_into` does.
+            /// Does what `AESGCM.seal_batch_into` does, with nonces of 24 bytes: seals one buffer of records of equal length to `buf`.
             #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
             fn seal_batch_into<'py>(
                 &self,
@@ -235,7 +236,7 @@ macro_rules! root_keys {
                 batch::run_into::<true, NONCE, $tag, _>(&*self.0, nonces, &datas, aads, buf, threads)
             }
 
-            /// `open_batch` of one buffer of records of equal length to `buf`, as `AESGCM.open_batch_into` does.
+            /// Does what `AESGCM.open_batch_into` does, with nonces of 24 bytes: opens one buffer of records of equal length to `buf`.
             #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
             fn open_batch_into<'py>(
                 &self,
@@ -251,7 +252,8 @@ macro_rules! root_keys {
     };
 }
 
-/// XAES-256-GCM (C2SP): AES-256-GCM with nonces of 24 bytes, which may be drawn at random for as many messages as anybody has. `seal_random` does so.
+/// XAES-256-GCM (C2SP): AES-256-GCM with nonces of 24 bytes, which may be drawn at random for as many messages as anybody needs.
+/// `seal_random` draws them.
 ///
 /// >>> import os
 /// >>> from fastgcm import XAES256GCM
@@ -266,9 +268,9 @@ pub(crate) struct Xaes(Box<Xaes256Gcm>);
 
 root_keys!(Xaes, 16, "XAES-256-GCM key must be 256 bits.");
 
-/// KC-XAES-256-GCM (IACR ePrint 2025/758): `XAES256GCM`, and a commitment of 32 bytes to the key. Nobody can make a message that opens under two keys,
-/// even if they know both. The tag has 48 bytes: that of XAES-256-GCM, then the commitment. A key is for one scheme: do not give
-/// its bytes to another class.
+/// KC-XAES-256-GCM (IACR ePrint 2025/758): `XAES256GCM` with a commitment of 32 bytes to the key. Nobody can make a message that opens
+/// under two keys, even with both keys at hand. The tag has 48 bytes: the tag of XAES-256-GCM, then the commitment. A key is for one
+/// scheme: do not use its bytes with another class.
 ///
 /// >>> from fastgcm import KCXAES256GCM
 /// >>> committing = KCXAES256GCM(KCXAES256GCM.generate_key())

@@ -1,4 +1,4 @@
-//! Parts of one GCM message, sealed apart: by threads, processes or machines.
+//! Parts of one GCM message that threads, processes or machines seal separately.
 
 use crate::{
     aead::AesGcm,
@@ -13,20 +13,20 @@ use fastgcm::{
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use std::sync::Mutex;
 
-/// What one part adds to the tag of its message: where it lies, and the hash of its ciphertext. **It is as secret as the key**: it goes between
-/// machines under encryption, and never into a log.
+/// What one part adds to the tag of its message: where the part lies, and the hash of its ciphertext. **It is as secret as the key**: it
+/// must travel between machines encrypted, and must never get into a log.
 #[pyclass(frozen, from_py_object, module = "fastgcm.hazmat")]
 #[derive(Clone)]
 pub(crate) struct PartHash(Hash);
 
 #[pymethods]
 impl PartHash {
-    /// 32 bytes for another machine: offset, length, hash. They are secret.
+    /// Returns 32 bytes for another machine: offset, length, hash. They are secret.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, &self.0.to_bytes())
     }
 
-    /// Makes a hash of these 32 bytes again.
+    /// Restores a hash from these 32 bytes.
     #[staticmethod]
     fn from_bytes(data: Source<'_>) -> PyResult<Self> {
         let bytes = data.bytes().try_into().map_err(|_| PyValueError::new_err("a PartHash has 32 bytes"))?;
@@ -39,7 +39,7 @@ impl PartHash {
         self.0.offset()
     }
 
-    /// Bytes of the part.
+    /// The length of the part in bytes.
     #[getter]
     fn length(&self) -> u64 {
         self.0.length()
@@ -112,14 +112,15 @@ fn part_into(
     crypt(py, aesgcm, nonce, offset, data, seal, unsafe { buf.bytes() })
 }
 
-/// Encrypts one part of a message, the one that begins at byte `offset` of the text. All parts but the last have a multiple of 16 bytes. Returns the
-/// ciphertext and its `PartHash`. **A part that is sealed twice has the same text each time**: a `Plan` sees to that.
+/// Encrypts one part of a message, the part that begins at byte `offset` of the text. Every part except the last has a multiple of 16
+/// bytes. Returns the ciphertext and its `PartHash`. **A part that is sealed twice must have the same text each time**: a `Plan` enforces
+/// this.
 #[pyfunction]
 pub(crate) fn seal_part<'py>(py: Python<'py>, aesgcm: &AesGcm, nonce: Source<'_>, offset: u64, data: Source<'_>) -> PyResult<Part<'py>> {
     part(py, aesgcm, &nonce, offset, &data, true)
 }
 
-/// `seal_part` to `buf`, of the same length, which may be `data` itself.
+/// Does what `seal_part` does, and writes to `buf`, which is as long as `data` and may be `data` itself.
 #[pyfunction]
 pub(crate) fn seal_part_into(
     py: Python<'_>,
@@ -138,7 +139,7 @@ pub(crate) fn open_part<'py>(py: Python<'py>, aesgcm: &AesGcm, nonce: Source<'_>
     part(py, aesgcm, &nonce, offset, &data, false)
 }
 
-/// `open_part` to `buf`, of the same length, which may be `data` itself.
+/// Does what `open_part` does, and writes to `buf`, which is as long as `data` and may be `data` itself.
 #[pyfunction]
 pub(crate) fn open_part_into(
     py: Python<'_>,
@@ -151,14 +152,15 @@ pub(crate) fn open_part_into(
     part_into(py, aesgcm, &nonce, offset, &data, false, buf)
 }
 
-/// Hashes one part of a ciphertext, and decrypts nothing: for a message that is verified first.
+/// Hashes one part of a ciphertext without decrypting it, so that a message can be verified first.
 #[pyfunction]
 pub(crate) fn hash_part(py: Python<'_>, aesgcm: &AesGcm, offset: u64, data: Source<'_>) -> PyResult<PartHash> {
     let hash = detached(py, data.len(), || hazmat::hash_part(&aesgcm.key, offset, data.bytes()));
     hash.map(PartHash).map_err(|e| of(py, e))
 }
 
-/// The tag, 16 bytes, of a message that was sealed or opened in parts. `parts` come in the order of the text. Compare tags with `hmac.compare_digest`.
+/// Returns the tag, 16 bytes, of a message that was sealed or opened in parts. `parts` must come in the order of the text. Compare tags
+/// with `hmac.compare_digest`.
 #[pyfunction]
 pub(crate) fn combine<'py>(
     py: Python<'py>,
@@ -172,10 +174,10 @@ pub(crate) fn combine<'py>(
     tag.map_err(|e| of(py, e)).and_then(|tag| bytes_of(py, &tag.0))
 }
 
-/// The plan of one message that several workers seal: which parts there are, and the hash of each that was sealed.
+/// The plan of one message that several workers seal: its parts, and the hash of each sealed part.
 ///
-/// A worker seals its part, sends the `PartHash`, and lets go of the ciphertext only when the plan has accepted it. If a part comes again with another
-/// text, `accept` raises `OtherText`, and that ciphertext must be destroyed.
+/// A worker seals its part, sends the `PartHash`, and releases the ciphertext only when the plan has accepted the hash. If a part comes
+/// again with a different text, `accept` raises `OtherText`, and that ciphertext must be destroyed.
 ///
 /// >>> from fastgcm import AESGCM
 /// >>> from fastgcm.hazmat import Plan, seal_part
@@ -207,23 +209,23 @@ impl Plan {
         bytes_of(py, &held(&self.0, |plan| plan.nonce()))
     }
 
-    /// All parts in order: where each begins and ends, in bytes.
+    /// Returns all parts in order: where each part begins and ends, in bytes.
     fn parts(&self) -> PyResult<Vec<(u64, u64)>> {
         held(&self.0, |plan| memory::collected(plan.parts().map(|range| Ok((range.start, range.end)))))
     }
 
-    /// Those that were not accepted yet.
+    /// Returns the parts that have not been accepted yet.
     fn missing(&self) -> PyResult<Vec<(u64, u64)>> {
         held(&self.0, |plan| memory::collected(plan.missing().map(|range| Ok((range.start, range.end)))))
     }
 
-    /// The hashes that were accepted, in order.
+    /// Returns the accepted hashes, in order.
     fn accepted(&self) -> PyResult<Vec<PartHash>> {
         held(&self.0, |plan| memory::collected(plan.accepted().map(|hash| Ok(PartHash(hash.clone())))))
     }
 
-    /// Takes the hash of a part; the same once more changes nothing. Raises `OtherText` if the part was accepted before with another text, `ValueError`
-    /// if it is no part of this plan.
+    /// Takes the hash of a part; a hash that was accepted before changes nothing. Raises `OtherText` if the part was accepted before with a
+    /// different text, or `ValueError` if the hash is not of a part of this plan.
     fn accept(&self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
         memory::probe(1 << 12)?; // a hash that is kept may take a node of a tree
         held(&self.0, |plan| plan.accept(part.0.clone())).map_err(|error| match error {
@@ -232,7 +234,7 @@ impl Plan {
         })
     }
 
-    /// The tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
+    /// Returns the tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
     fn tag<'py>(&self, py: Python<'py>, aesgcm: &AesGcm, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
         let tag = held(&self.0, |plan| plan.tag(&aesgcm.key, or_empty(associated_data.as_ref())));
         tag.map_err(|e| of(py, e)).and_then(|tag| bytes_of(py, &tag.0))

@@ -11,7 +11,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 /// A message that has begun; `None` once it has ended.
 struct Message {
     aesgcm: Py<AesGcm>,
-    /// In a box, as Python's objects lie at multiples of 16 bytes only.
+    /// The message is in a box, because Python's objects are aligned to 16 bytes only.
     pieces: Option<Box<Pieces>>,
 }
 
@@ -37,11 +37,11 @@ impl Message {
         let (key, pieces) = self.running(py)?;
         within_limits(py, data.len())?;
         let work = || {
-            // Read once, to where it is changed in place.
+            // The data are read once, to where they are changed in place.
             data.read(0, text);
             if seal { pieces.seal(key, text) } else { pieces.open(key, text) }
         };
-        // Of a text that is too long, nothing may come out.
+        // No part of a text that is too long may come out.
         detached(py, data.len(), work).inspect_err(|_| text.fill(0)).map_err(|e| errors::of(py, e))
     }
 
@@ -87,12 +87,12 @@ impl Sealer {
         self.0.aad(py, &data)
     }
 
-    /// Encrypts the next piece of text. Returns as many bytes.
+    /// Encrypts the next piece of text. Returns a ciphertext of that length.
     fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
         self.0.update(py, &data, true)
     }
 
-    /// Encrypts the next piece of text to the first bytes of `buf`. Returns their number.
+    /// Encrypts the next piece of text to the first bytes of `buf`. Returns how many bytes were written.
     fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
         self.0.update_into(py, &data, true, buf)
     }
@@ -106,7 +106,8 @@ impl Sealer {
     }
 }
 
-/// Decrypts one message in pieces, and hands out **text that nobody has verified**. It must have no effect before `verify` has returned.
+/// Decrypts one message in pieces, and hands out **text that nobody has verified**. The text must have no effect before `verify` has
+/// returned.
 #[pyclass(module = "fastgcm.hazmat")]
 pub(crate) struct UnverifiedOpener(Message);
 
@@ -122,17 +123,17 @@ impl UnverifiedOpener {
         self.0.aad(py, &data)
     }
 
-    /// Decrypts the next piece of text, which is not verified. Returns as many bytes.
+    /// Decrypts the next piece of text, which is not verified. Returns a text of that length.
     fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
         self.0.update(py, &data, false)
     }
 
-    /// Decrypts the next piece of text, which is not verified, to the first bytes of `buf`. Returns their number.
+    /// Decrypts the next piece of text, which is not verified, to the first bytes of `buf`. Returns how many bytes were written.
     fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
         self.0.update_into(py, &data, false, buf)
     }
 
-    /// Ends the message. Raises `InvalidTag` if `tag`, 16 bytes, is not its tag: then the caller destroys all text.
+    /// Ends the message. Raises `InvalidTag` if `tag`, 16 bytes, is not its tag; the caller must then destroy all text.
     fn verify(&mut self, py: Python<'_>, tag: Source<'_>) -> PyResult<()> {
         if tag.len() != TAG_LEN {
             return Err(PyValueError::new_err("tag must be 16 bytes"));

@@ -20,7 +20,7 @@ fn key_of(py: Python<'_>, format: Format, key: &Source<'_>) -> PyResult<Key> {
     })
 }
 
-/// Pieces of `chunk` bytes out of pieces of any length: what is left waits in `rest`.
+/// Cuts pieces of any length into pieces of `chunk` bytes; the rest waits in `rest`.
 struct Chunks {
     cipher: Cipher,
     number: u64,
@@ -34,7 +34,7 @@ impl Chunks {
         Ok(Self { cipher, number: 0, rest: Zeroizing::new(rest) })
     }
 
-    /// Whether as many chunks more are within the format, and one behind them that ends the file.
+    /// Returns whether as many more chunks are within the format, with one behind them that ends the file.
     fn check(&self, chunks: usize) -> Result<(), Error> {
         match self.number.checked_add(chunks as u64) {
             Some(end) if end < MAX_CHUNKS => Ok(()),
@@ -42,7 +42,7 @@ impl Chunks {
         }
     }
 
-    /// Takes `data` from byte `at` on, and does each full chunk of `from` bytes to `out`, `to` bytes each.
+    /// Takes `data` from byte `at` on, and converts each full chunk of `from` bytes to `to` bytes of `out`.
     fn update<const SEAL: bool>(&mut self, data: &Source<'_>, mut at: usize, out: &mut [u8]) -> Result<(), Error> {
         let (from, to) = if SEAL { (CHUNK_LEN, SEALED_CHUNK_LEN) } else { (SEALED_CHUNK_LEN, CHUNK_LEN) };
         self.check((self.rest.len() + data.len() - at) / from)?;
@@ -51,7 +51,7 @@ impl Chunks {
             let (before, take) = (self.rest.len(), (from - self.rest.len()).min(data.len() - at));
             let whole = data.fixed().filter(|_| take == from).map(|data| &data[at..at + from]);
             if whole.is_none() {
-                // What another thread may change is read once.
+                // Data that another thread may change are read once.
                 self.rest.resize(before + take, 0);
                 data.read(at, &mut self.rest[before..]);
             }
@@ -67,7 +67,7 @@ impl Chunks {
     }
 }
 
-/// Where the result of `update_into` goes: the first `len` bytes of `buf`. Data that lie there too are copied.
+/// Returns where the result of `update_into` goes: the first `len` bytes of `buf`. Data that also lie there are copied.
 fn into_buffer(
     data: Source<'_>,
     mut buf: Target,
@@ -85,7 +85,7 @@ fn into_buffer(
     Ok(len)
 }
 
-/// What a cipher and a chunk take.
+/// The memory that a cipher and a chunk take.
 const ROOM: usize = 1 << 16;
 
 /// Encrypts one message; `None` once it has ended.
@@ -126,7 +126,7 @@ impl Encryptor {
     }
 }
 
-/// Writes the header, if it was not written yet; returns what is behind it.
+/// Writes the header, unless it was already written. Returns the space behind it.
 fn put_header<'o>(header: &Option<Header>, out: &'o mut [u8]) -> &'o mut [u8] {
     match header {
         Some(header) => {
@@ -146,10 +146,10 @@ struct Decryptor {
 }
 
 enum State {
-    /// Bytes of the header that have come.
+    /// The bytes of the header that have arrived.
     Header(Vec<u8>),
     Body(Chunks),
-    /// It has ended, or was refused.
+    /// The message has ended, or was refused.
     Ended,
 }
 
@@ -210,7 +210,7 @@ impl Decryptor {
 
     fn range<'py>(&self, source: &Bound<'py, PyAny>, offset: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
         match Source::extract(source.as_borrowed()) {
-            // `RangeReader` reads what it opens to memory of its own, once.
+            // `RangeReader` reads the data once, to memory of its own.
             Ok(bytes) => self.range_of(source.py(), Cursor::new(bytes.bytes()), offset, length),
             Err(_) if source.hasattr("seek")? && source.hasattr("read")? => {
                 self.range_of(source.py(), File(source.clone().unbind()), offset, length)
@@ -274,18 +274,19 @@ macro_rules! format_classes {
                 Encryptor::new(py, $format, &key, &context).map(Self)
             }
 
-            /// A random key.
+            /// Returns a random key.
             #[staticmethod]
             fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
                 random_bytes(py, $format.key_len())
             }
 
-            /// Takes the next bytes of text. Returns what is sealed so far: the header first, then whole chunks.
+            /// Takes the next bytes of text. Returns what is sealed now: the header first, then whole chunks.
             fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
                 new_bytes(py, self.0.out_len(py, data.len())?, |out| self.0.update(py, &data, out))
             }
 
-            /// `update` to the first bytes of `buf`. Returns their number. If `buf` is too short, nothing changes.
+            /// Does what `update` does, and writes to the first bytes of `buf`. Returns how many bytes were written. If `buf` is too short,
+            /// nothing changes.
             fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
                 let len = self.0.out_len(py, data.len())?;
                 into_buffer(data, buf, len, |data, out| self.0.update(py, data, out))
@@ -308,13 +309,14 @@ macro_rules! format_classes {
                 Decryptor::new(py, $format, &key, &context).map(Self)
             }
 
-            /// Takes the next bytes of the sealed message. Returns the text of all chunks that are whole, each of them verified. Raises `InvalidTag`
-            /// if one is not as it was sealed: then the object takes nothing more.
+            /// Takes the next bytes of the sealed message. Returns the text of all whole chunks, each of which was verified. Raises
+            /// `InvalidTag` if a chunk differs from what was sealed; the object then accepts nothing more.
             fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
                 new_bytes(py, self.0.out_len(py, data.len())?, |out| self.0.update(py, &data, out))
             }
 
-            /// `update` to the first bytes of `buf`. Returns their number. If it raises `InvalidTag`, they are zero.
+            /// Does what `update` does, and writes to the first bytes of `buf`. Returns how many bytes were written. If it raises
+            /// `InvalidTag`, they are zero.
             fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
                 let len = self.0.out_len(py, data.len())?;
                 into_buffer(data, buf, len, |data, out| self.0.update(py, data, out))
@@ -325,8 +327,9 @@ macro_rules! format_classes {
                 self.0.finalize(py)
             }
 
-            /// The text from byte `offset` on, `length` bytes, of a whole sealed message: a buffer, or a file with `seek` and `read`. It reads the
-            /// chunks of that range, and the last chunk, which tells whether the message was cut. It does not touch what `update` has begun.
+            /// Returns `length` bytes of text from byte `offset` on, of a whole sealed message: a buffer, or a file with `seek` and `read`.
+            /// It reads the chunks of that range, and the last chunk, which shows whether the message was cut. It does not affect what
+            /// `update` has begun.
             fn decrypt_range<'py>(&self, source: &Bound<'py, PyAny>, offset: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
                 self.0.range(source, offset, length)
             }

@@ -10,38 +10,39 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Uses what threads share, one after the other. `work` must not call Python, nor make an exception: the interpreter may then go to a thread that waits
-/// here, and both would wait for ever.
+/// Uses a value that threads share, one thread after the other. `work` must not call Python, nor make an exception: the interpreter might
+/// switch to a thread that waits here, and both would wait forever.
 pub(crate) fn held<T, R>(shared: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// How many threads may work: the argument `threads`.
+/// The number of threads that may work: the argument `threads`.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads(NonZero<usize>);
 
-/// The pools of this process, and those that it had when it was forked: these have no threads any more, and are never touched again.
+/// The pools of this process, and the pools that it had when it was forked: those no longer have threads, and are never touched again.
 static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
 
 impl Threads {
     pub(crate) const ONE: Self = Self(NonZero::<usize>::MIN);
 
-    /// The most that anybody may ask for.
+    /// The largest number that a caller may ask for.
     const MOST: usize = 1024;
 
-    /// Bytes from which on threads pay for one message, as in `fastgcm::parallel`: it takes tens of microseconds to wake one.
+    /// The bytes from which threads pay off for one message, as in `fastgcm::parallel`: waking a thread takes tens of microseconds.
     const PAY: usize = 4 << 20;
 
-    /// Bytes from which on threads pay for what takes longer than a message of as many: a batch, and text that is copied first.
+    /// The bytes from which threads pay off for work that takes longer than one message of that length: a batch, and text that is copied
+    /// first.
     const PAY_EARLIER: usize = 2 << 20;
 
-    /// The pool for one message, if there are several threads and so much to do that they pay.
+    /// Returns the pool for one message, if there are several threads and enough work for them to pay off.
     #[inline]
     pub(crate) fn for_message(self, bytes: usize) -> Option<Arc<ThreadPool>> {
         if self.0.get() > 1 && bytes >= Self::PAY { self.pool(bytes) } else { None }
     }
 
-    /// The pool for a batch, or for text that is copied first.
+    /// Returns the pool for a batch, or for text that is copied first.
     #[inline]
     pub(crate) fn for_batch(self, bytes: usize) -> Option<Arc<ThreadPool>> {
         if self.0.get() > 1 && bytes >= Self::PAY_EARLIER { self.pool(bytes) } else { None }
@@ -51,10 +52,11 @@ impl Threads {
         self.0.get()
     }
 
-    /// A pool of as many threads, which is kept for the next call. Without memory or threads for it, there is none: then the caller works alone. It never
-    /// waits for the lock: whoever held it in a process that was forked does not exist in this one.
+    /// Returns a pool of as many threads, which is kept for the next call. If there is no memory or there are no threads for it, there is
+    /// no pool, and the caller works alone. The function never waits for the lock: the thread that held it in a process before a fork does
+    /// not exist in this process.
     fn pool(self, bytes: usize) -> Option<Arc<ThreadPool>> {
-        // A thread takes some KiB to begin, and a part of a message some bytes to be noted down.
+        // A thread takes some KiB to start, and noting down a part of a message takes some bytes.
         let room = self.0.get() * (1 << 14) + bytes / 1024;
         let new = || ThreadPoolBuilder::new().num_threads(self.0.get()).thread_name(|_| "fastgcm".into()).build().map(Arc::new).ok();
         let new = || if memory::is_low() { None } else { memory::kept(room, new).ok().flatten() };

@@ -1,4 +1,4 @@
-//! The metadata of an object, and the keys that follow from them and the data key.
+//! The metadata of an object, and the keys that follow from the metadata and the data key.
 
 use crate::Error;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
@@ -13,13 +13,13 @@ use std::{collections::BTreeMap, fmt};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// The suite's number, 115, as it stands in `info` of HKDF, and as the associated data of the message.
+/// The suite's number, 115, as `info` of HKDF and the associated data of the message contain it.
 const SUITE: [u8; 2] = [0x00, 0x73];
 /// The key is derived for one message, so the nonce is fixed.
 const NONCE: [u8; 12] = [1; 12];
-/// KMS sees the suite under this name in the context.
+/// The context names the suite to KMS under this key.
 const RESERVED: (&str, &str) = ("aws:x-amz-cek-alg", "115");
-/// The data key was wrapped by KMS, with a context.
+/// KMS wrapped the data key, with a context.
 const KMS: &str = "12";
 
 // The names of S3's metadata.
@@ -29,15 +29,16 @@ const WRAPPED_BY: &str = "x-amz-w";
 const CONTEXT: &str = "x-amz-t";
 const COMMITMENT: &str = "x-amz-d";
 const MESSAGE_ID: &str = "x-amz-i";
-/// Of the older formats: an object that has one of these beside ours is ambiguous, and is refused.
+/// The names of older formats: an object that has one of these beside ours is ambiguous, and is refused.
 const OLDER: [&str; 2] = ["x-amz-key", "x-amz-key-v2"];
 
 const ID_LEN: usize = 28;
 
-/// Bytes of a [`PartHash`] that travels encrypted: a nonce, itself and a tag.
+/// The length in bytes of a [`PartHash`] that travels encrypted: a nonce, the hash and a tag.
 pub const SEALED_HASH_LEN: usize = 12 + PartHash::LEN + 16;
 
-/// The metadata of an object. They are not secret: with them, and with the right to use KMS, any worker derives the [`Content`] key.
+/// The metadata of an object. The metadata are not secret: with them, and with the right to use KMS, any worker derives the [`Content`]
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     wrapped: Vec<u8>,
@@ -54,10 +55,10 @@ pub struct Sealing {
 }
 
 impl Sealing {
-    /// Returns envelope and key apart, for workers on many machines: the envelope goes to the workers, each of which asks KMS for the data key and
-    /// calls [`Envelope::content`].
+    /// Returns envelope and key separately, for workers on many machines: the envelope goes to the workers, each of which asks KMS for the
+    /// data key and calls [`Envelope::content`].
     ///
-    /// A caller that takes them apart makes sure that each part has one text: by one [`Content::plan`], as its documentation says.
+    /// A caller that separates them must ensure that each part has one text: by one [`Content::plan`], as its documentation says.
     pub fn into_parts(self) -> (Envelope, Content) {
         (self.envelope, self.content)
     }
@@ -67,7 +68,8 @@ impl Envelope {
     /// Returns the context for KMS: the user's, and the suite.
     ///
     /// # Errors
-    /// [`Metadata`](Error::Metadata) if it has the client's own name `aws:x-amz-cek-alg`, or what is not ASCII, which S3 does not keep as it is.
+    /// Returns [`Metadata`](Error::Metadata) if the user's context has the client's own name `aws:x-amz-cek-alg`, or text that is not
+    /// ASCII, which S3 does not keep unchanged.
     pub fn context(user: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Error> {
         if user.contains_key(RESERVED.0) {
             return Err(Error::Metadata("aws:x-amz-cek-alg is the client's own name in a context"));
@@ -80,10 +82,11 @@ impl Envelope {
         Ok(context)
     }
 
-    /// Makes a new message, with a random message ID, under a data key of 32 bytes, which KMS has wrapped with that [`context`](Self::context).
+    /// Makes a new message, with a random message ID, under a data key of 32 bytes, which KMS has wrapped with this
+    /// [`context`](Self::context).
     ///
     /// # Errors
-    /// `Metadata` if `context` does not name the suite, [`Gcm`](Error::Gcm) if the operating system has no random bytes.
+    /// Returns `Metadata` if `context` does not name the suite, or [`Gcm`](Error::Gcm) if the operating system has no random bytes.
     pub fn create(data_key: &[u8; 32], wrapped: Vec<u8>, context: BTreeMap<String, String>) -> Result<Sealing, Error> {
         if context.get(RESERVED.0).map(String::as_str) != Some(RESERVED.1) {
             return Err(Error::Metadata("the context does not name the suite"));
@@ -94,7 +97,7 @@ impl Envelope {
         Ok(Sealing { envelope: Self { wrapped, context, id, commitment }, content })
     }
 
-    /// Returns the data key, as KMS has wrapped it.
+    /// Returns the data key in the form in which KMS has wrapped it.
     pub fn wrapped(&self) -> &[u8] {
         &self.wrapped
     }
@@ -107,13 +110,13 @@ impl Envelope {
     /// Derives the key of the content.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if the object was not sealed with that data key. The comparison takes constant time.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the object was not sealed with this data key. The comparison takes constant time.
     pub fn content(&self, data_key: &[u8; 32]) -> Result<Content, Error> {
         let (content, commitment) = Content::derived(data_key, &self.id);
         if bool::from(commitment.ct_eq(&self.commitment)) { Ok(content) } else { Err(Error::Unauthentic) }
     }
 
-    /// Returns the metadata of the object: name and value.
+    /// Returns the metadata of the object: names and values.
     pub fn metadata(&self) -> [(&'static str, String); 6] {
         [
             (CIPHER, RESERVED.1.into()),
@@ -125,7 +128,7 @@ impl Envelope {
         ]
     }
 
-    /// Returns the metadata, as a store takes them.
+    /// Returns the metadata in the form that a store takes.
     pub fn attributes(&self) -> Attributes {
         self.metadata().into_iter().map(|(name, value)| (Attribute::Metadata(name.into()), value)).collect()
     }
@@ -133,7 +136,8 @@ impl Envelope {
     /// Reads an object's envelope. `get` finds a value of its metadata by name; `user` is the context that the caller expects.
     ///
     /// # Errors
-    /// [`Metadata`](Error::Metadata) if the object has another format, another way of wrapping than KMS with a context, or another context.
+    /// Returns [`Metadata`](Error::Metadata) if the object has another format, another context, or a data key that was not wrapped by KMS
+    /// with a context.
     pub fn of<'a>(get: impl Fn(&str) -> Option<&'a str>, user: &BTreeMap<String, String>) -> Result<Self, Error> {
         if OLDER.iter().any(|name| get(name).is_some()) {
             return Err(Error::Metadata("it has a data key of an older version"));
@@ -167,7 +171,7 @@ impl Envelope {
     /// Reads the envelope of an object in a store.
     ///
     /// # Errors
-    /// As for [`of`](Self::of), and errors of the store.
+    /// Fails like [`of`](Self::of), or with errors of the store.
     pub async fn fetch(store: &dyn ObjectStore, path: &Path, user: &BTreeMap<String, String>) -> Result<Self, Error> {
         let found = store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await?;
         let attributes = &found.attributes;
@@ -178,7 +182,7 @@ impl Envelope {
 /// The key of one object's content. It is wiped when it is dropped.
 pub struct Content {
     key: Key,
-    /// Hashes of parts travel under this one.
+    /// The hashes of parts travel under this key.
     hashes: Key,
 }
 
@@ -189,7 +193,7 @@ impl fmt::Debug for Content {
 }
 
 impl Content {
-    /// The key, and the commitment to it.
+    /// Returns the key, and the commitment to it.
     fn derived(data_key: &[u8; 32], id: &[u8; ID_LEN]) -> (Self, [u8; ID_LEN]) {
         let extracted = Hkdf::<Sha512>::new(Some(id), data_key);
         let key = |name: &[u8]| {
@@ -202,19 +206,19 @@ impl Content {
         (Self { key: key(b"DERIVEKEY"), hashes: key(b"fastgcm hashes of parts") }, commitment)
     }
 
-    /// Plans an object of `len` bytes in parts of `part` bytes. The plan lives where the work is handed out. A worker seals a part into memory, sends
-    /// the hash ([`seal_hash`](Self::seal_hash)), and uploads only what the plan has accepted.
+    /// Plans an object of `len` bytes in parts of `part` bytes. The plan stays where the work is handed out. A worker seals a part into
+    /// memory, sends the hash ([`seal_hash`](Self::seal_hash)), and uploads only what the plan has accepted.
     ///
     /// # Errors
-    /// As for [`Plan::new`].
+    /// Fails like [`Plan::new`].
     pub fn plan(&self, len: u64, part: u64) -> Result<Plan, Error> {
         Ok(Plan::new(NONCE, len, part)?)
     }
 
-    /// Encrypts in place the part that begins at byte `offset`: see [`seal_part`].
+    /// Encrypts the part that begins at byte `offset` in place: see [`seal_part`].
     ///
     /// # Errors
-    /// As for [`seal_part`]. `text` is untouched.
+    /// Fails like [`seal_part`]. `text` is untouched.
     pub fn seal_part(&self, offset: u64, text: &mut [u8]) -> Result<PartHash, Error> {
         Ok(seal_part(&self.key, NONCE, offset, text)?)
     }
@@ -230,7 +234,7 @@ impl Content {
     /// Returns the tag, which is the last 16 bytes of the object, once all parts are accepted.
     ///
     /// # Errors
-    /// [`Gcm`](Error::Gcm) if a part is missing.
+    /// Returns [`Gcm`](Error::Gcm) if a part is missing.
     pub fn tag(&self, plan: &Plan) -> Result<Tag, Error> {
         Ok(plan.tag(&self.key, &SUITE)?)
     }
@@ -238,7 +242,7 @@ impl Content {
     /// Encrypts the hash of a part for its way to the plan, with a random nonce.
     ///
     /// # Errors
-    /// [`Gcm`](Error::Gcm) if the operating system has no random bytes.
+    /// Returns [`Gcm`](Error::Gcm) if the operating system has no random bytes.
     pub fn seal_hash(&self, hash: &PartHash) -> Result<[u8; SEALED_HASH_LEN], Error> {
         let mut sealed = [0; SEALED_HASH_LEN];
         let (nonce, rest) = sealed.split_at_mut(12);
@@ -253,7 +257,7 @@ impl Content {
     /// Decrypts the hash of a part that [`seal_hash`](Self::seal_hash) encrypted.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if a worker of the same object did not make it.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if no worker of this object made it.
     pub fn open_hash(&self, sealed: &[u8; SEALED_HASH_LEN]) -> Result<PartHash, Error> {
         let mut text = Zeroizing::new([0; PartHash::LEN]);
         text.copy_from_slice(&sealed[12..12 + PartHash::LEN]);

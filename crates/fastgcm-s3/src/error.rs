@@ -1,16 +1,16 @@
 use std::{fmt, io};
 
-/// Why an object was not written, or not read.
+/// The reason why an object was not written or read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// Object, tag, commitment or data key do not belong together.
     Unauthentic,
-    /// A part that was read again has another text, or another length. Nothing of it was sent.
+    /// A part that was read again has another text, or another length. None of it was sent.
     OtherText,
     /// The object does not have this format; the text says why.
     Metadata(&'static str),
-    /// The [`Options`](crate::Options) do not fit.
+    /// The [`Options`](crate::Options) do not fit; the text says why.
     Options(&'static str),
     /// The text is longer than a message of GCM, the range lies outside the object, or parts are missing.
     Gcm(fastgcm::Error),
@@ -18,7 +18,7 @@ pub enum Error {
     Read(io::Error),
     /// An error of the store.
     Store(object_store::Error),
-    /// A task was ended from outside, or panicked, on each attempt.
+    /// On each attempt, a task was ended from outside or panicked.
     Lost,
 }
 
@@ -49,7 +49,7 @@ impl std::error::Error for Error {
 }
 
 impl Error {
-    /// Whether another attempt may do better.
+    /// Returns whether another attempt may succeed.
     pub(crate) fn passes(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Store(_) | Self::Lost)
     }

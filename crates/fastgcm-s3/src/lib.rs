@@ -1,15 +1,15 @@
 //! Objects of the Amazon S3 Encryption Client, version 4, whose parts are sealed and opened in parallel.
 //!
-//! That client makes one AES-GCM message of an object (suite `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`, 115). Its official implementations seal the
-//! parts of a multipart upload one after the other. GHASH of a message is a sum over its parts, so they need no order: here each worker reads, seals
-//! and uploads parts in any order, and the tag is put together last. The official clients open what [`upload`] wrote, and [`Reader`] opens what they
-//! wrote.
+//! That client makes one AES-GCM message of an object (suite `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`, 115). Its official implementations
+//! seal the parts of a multipart upload one after the other. GHASH of a message is a sum over its parts, so the parts need no order: here
+//! each worker reads, seals and uploads parts in any order, and the tag is combined last. The official clients open what [`upload`] wrote,
+//! and [`Reader`] opens what they wrote.
 //!
-//! A worker holds one part. A part whose upload failed is read and sealed again. If its text has changed, it is refused before any byte of it leaves
-//! the worker: two texts under one key and nonce would give each other away.
+//! A worker holds one part. A part whose upload failed is read and sealed again. If its text has changed, the part is refused before any of
+//! its bytes leave the worker: two texts under one key and nonce would give each other away.
 //!
-//! **What is not protected**: the length of the object, its name, and metadata of other origin. Anybody who may write to the bucket can put back an
-//! older object, or one under another name: put the name into the encryption context if that matters.
+//! **What is not protected**: the length of the object, its name, and metadata of other origin. Anybody who may write to the bucket can put
+//! back an older object, or an object under another name: put the name into the encryption context if that matters.
 //!
 //! ```
 //! # use fastgcm_s3::{Envelope, MIN_PART, Options, Reader, upload};
@@ -43,28 +43,28 @@ pub use error::Error;
 pub use read::Reader;
 pub use upload::upload;
 
-/// The least bytes of a part of S3 that is not the last one.
+/// The smallest part that S3 accepts, in bytes, except for the last.
 pub const MIN_PART: u64 = 5 << 20;
 
-/// The most bytes of a part of S3.
+/// The largest part that S3 accepts, in bytes.
 pub const MAX_PART: u64 = 5 << 30;
 
-/// The most parts of an object of S3.
+/// The most parts of an object in S3.
 pub const MAX_PARTS: u64 = 10_000;
 
-/// How an object is cut and worked on.
+/// How an object is cut into parts and processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of text in a part: a multiple of 16, at least [`MIN_PART`], at most [`MAX_PART`] less 16.
+    /// The bytes of text in a part: a multiple of 16, at least [`MIN_PART`], at most [`MAX_PART`] less 16.
     pub part: u64,
-    /// How many parts are worked on at a time. Each one takes `part` bytes of memory.
+    /// The number of parts in work at a time. Each part takes `part` bytes of memory.
     pub workers: usize,
-    /// How often a part is tried before the whole fails.
+    /// How often a part is tried before the whole operation fails.
     pub attempts: usize,
 }
 
 impl Default for Options {
-    /// Parts of 8 MiB, four at a time, each tried three times.
+    /// Uses parts of 8 MiB, four at a time, each tried three times.
     fn default() -> Self {
         Self { part: 8 << 20, workers: 4, attempts: 3 }
     }

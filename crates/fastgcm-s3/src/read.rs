@@ -11,9 +11,9 @@ use zeroize::Zeroize;
 
 /// An object whose tag was verified, and whose parts are opened on demand.
 ///
-/// One tag stands for all of the text, so the whole object has to be read before any byte of it may be used. [`verified`](Self::verified) does so,
-/// part by part and in parallel, and keeps 32 bytes of each part: its hash. [`read`](Self::read) compares each part that it fetches with that hash.
-/// So only verified text comes out, even if the object has changed meanwhile.
+/// One tag covers the whole text, so the whole object must be read before any of its bytes may be used. [`verified`](Self::verified) does
+/// so, part by part and in parallel, and keeps the hash of each part, 32 bytes. [`read`](Self::read) compares each part that it fetches
+/// with that hash. So only verified text comes out, even if the object has changed meanwhile.
 #[derive(Debug)]
 pub struct Reader {
     store: Arc<dyn ObjectStore>,
@@ -25,10 +25,10 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads and verifies the object. One part is in memory for each worker; nothing is decrypted.
+    /// Reads and verifies the object. Each worker holds one part in memory; nothing is decrypted.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if the tag is wrong, `Options`, and `Store` or `Lost` after the last attempt.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the tag is wrong, `Options`, or after the last attempt `Store` or `Lost`.
     pub async fn verified(store: Arc<dyn ObjectStore>, path: Path, content: Content, options: Options) -> Result<Arc<Self>, Error> {
         let size = store.get_opts(&path, GetOptions { head: true, ..GetOptions::default() }).await?.meta.size;
         let len = size.checked_sub(16).ok_or(Error::Unauthentic)?;
@@ -49,7 +49,7 @@ impl Reader {
         if expected == Tag::from(tag) { Ok(reader) } else { Err(Error::Unauthentic) }
     }
 
-    /// Returns the bytes of text.
+    /// Returns the length of the text in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -59,10 +59,11 @@ impl Reader {
         self.len == 0
     }
 
-    /// Returns the text of a range. Each part of it is fetched whole, one after the other, and compared with what was verified.
+    /// Returns the text of a range. The parts of the range are fetched whole, one after the other, and compared with what was verified.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if the object has changed, [`Gcm`](Error::Gcm) if the range ends behind the text. No text is given out then.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the object has changed, or [`Gcm`](Error::Gcm) if the range ends behind the text. No
+    /// text is then given out.
     pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         if range.start > range.end || range.end > self.len {
             return Err(Error::Gcm(fastgcm::Error::InvalidLength));
@@ -97,13 +98,13 @@ impl Reader {
         if bytes.len() as u64 == wanted { Ok(bytes.into()) } else { Err(Error::Unauthentic) }
     }
 
-    /// The first hash of a part counts; any other one is not what was verified.
+    /// The first hash of a part counts; any other hash differs from what was verified.
     fn accept(&self, hash: fastgcm::hazmat::PartHash) -> Result<(), Error> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).accept(hash).map_err(|_| Error::Unauthentic)
     }
 }
 
-/// Runs a task for each index, so many at a time, each up to `attempts` times. If one fails for good, the others are ended.
+/// Runs a task for each index, so many at a time, each up to `attempts` times. If a task fails for good, the other tasks are ended.
 pub(crate) async fn each<T, A, F>(indices: Range<usize>, options: Options, task: impl Fn(usize) -> A) -> Result<BTreeMap<usize, T>, Error>
 where
     T: Send + 'static,

@@ -11,16 +11,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Seals `len` bytes of text as the object at `path`: parts in parallel, in tasks of the Tokio runtime that this runs in.
+/// Seals `len` bytes of text as the object at `path`: parts in parallel, in tasks of the current Tokio runtime.
 ///
-/// `read` gives a range of the text, and may be asked for it again: each time it must give the same bytes. One part is in memory for each worker, and it
-/// is sealed in place. The object appears when all parts are there. The last part, with the tag behind it, goes last.
+/// `read` returns a range of the text. It may be called again for a range, and must then return identical bytes. Each worker holds one part
+/// in memory and seals it in place. The object appears when all parts are there. The last part, with the tag behind it, is uploaded last.
 ///
 /// # Errors
-/// [`OtherText`](Error::OtherText) if `read` gave other bytes for a part that had been sealed before, none of which have been sent; `Read`, `Store` and
-/// `Lost` after the last attempt; `Options`; [`Gcm`](Error::Gcm) if the text is longer than [`fastgcm::limits::TEXT`]. The upload is then aborted, and there
-/// is no object. If the future is dropped, or the process ends, there is no object either, but S3 keeps the parts until a rule of the bucket
-/// (`AbortIncompleteMultipartUpload`) removes them.
+/// Returns [`OtherText`](Error::OtherText) if `read` returned other bytes for a part that was sealed before; none of these bytes have been
+/// sent. Returns `Read`, `Store` or `Lost` after the last attempt; `Options`; or [`Gcm`](Error::Gcm) if the text is longer than
+/// [`fastgcm::limits::TEXT`]. The upload is then aborted, and there is no object. If the future is dropped, or the process ends, there is
+/// no object either, but S3 keeps the parts until a rule of the bucket (`AbortIncompleteMultipartUpload`) removes them.
 pub async fn upload<S, F, R>(store: Arc<S>, path: Path, sealing: Sealing, len: u64, options: Options, read: F) -> Result<PutResult, Error>
 where
     S: MultipartStore + ?Sized,
@@ -38,7 +38,7 @@ where
         Err(error) => Err(error),
     };
     if done.is_err() {
-        // What is reported is the first error.
+        // The function reports the first error.
         let _ = work.store.abort_multipart(&work.path, &work.id).await;
     }
     done
@@ -55,7 +55,7 @@ struct Work<S: ?Sized, F> {
     store: Arc<S>,
 }
 
-/// All parts, in order. The last one is what is left, which may be nothing, and the tag.
+/// Seals all parts, in order. The last part is the rest, which may be empty, and the tag.
 async fn parts<S, F, R>(work: &Arc<Work<S, F>>, options: Options) -> Result<Vec<PartId>, Error>
 where
     S: MultipartStore + ?Sized,

@@ -1,12 +1,12 @@
-//! The approved profile: sealing as SP 800-38D approves it, and in no other way. **fastgcm is not validated**
-//! (FIPS 140): the profile helps a user who must keep to approved modes, and no certificate stands behind it.
+//! The approved profile: it seals only as SP 800-38D approves. **fastgcm is not validated** (FIPS 140): the
+//! profile helps a user who must keep to approved modes, but no certificate covers it.
 //!
-//! [`ApprovedKey`] is all that a program needs, and differs from [`Key`](crate::Key) in this:
+//! [`ApprovedKey`] is all that a program needs. It differs from [`Key`](crate::Key) as follows:
 //!
-//! * It seals under nonces that the library makes: counted (section 8.2.1 of the standard) or drawn (section
-//!   8.2.2). No function takes a nonce to seal with, and nonces end before one repeats.
+//! * It seals under nonces that the library makes: counted (section 8.2.1 of the standard) or drawn at random
+//!   (section 8.2.2). No function takes a nonce for sealing, and the nonces run out before one repeats.
 //! * Its tags have 16 bytes. It opens messages with tags of 12 bytes or more, under the sender's nonce.
-//! * Before the first key on a back end works, the back end passes [`self_test`].
+//! * The first key on a back end must wait until the back end has passed [`self_test`].
 //!
 //! ```
 //! use fastgcm::{approved::ApprovedKey, nonces::CounterNonces};
@@ -31,29 +31,30 @@ use core::sync::atomic::{AtomicU32, Ordering};
 pub struct ApprovedKey<N>(SealingKey<N>);
 
 impl<N: Nonces> ApprovedKey<N> {
-    /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine, which passes [`self_test`]
-    /// first, once in a process.
+    /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine. The back end must first pass
+    /// [`self_test`], once in each process.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes, [`SelfTest`](Error::SelfTest)
-    /// if the back end has failed.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes, or
+    /// [`SelfTest`](Error::SelfTest) if the back end has failed its self-test.
     pub fn new(key: &[u8], nonces: N) -> Result<Self, Error> {
         Self::with_backend(key, nonces, Backend::detect())
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`new`](Self::new).
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`. Otherwise fails like
+    /// [`new`](Self::new).
     pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
         tested(backend, self_test)?;
         SealingKey::with_backend(key, nonces, backend).map(Self)
     }
 
-    /// Encrypts `text` in place. Returns the nonce, which goes with the message, and the tag.
+    /// Encrypts `text` in place. Returns the nonce, which travels with the message, and the tag.
     ///
     /// # Errors
-    /// As for [`SealingKey::seal`]: `text` is untouched, and no nonce is used.
+    /// Fails like [`SealingKey::seal`]; `text` is untouched, and no nonce is used.
     pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
         self.0.seal(aad, text)
     }
@@ -61,7 +62,7 @@ impl<N: Nonces> ApprovedKey<N> {
     /// Encrypts `text` to a new vector, which holds nonce, ciphertext and tag: 28 bytes more than the text.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal).
+    /// Fails like [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn seal_vec(&mut self, aad: &[u8], text: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         self.0.seal_vec(aad, text)
@@ -70,8 +71,8 @@ impl<N: Nonces> ApprovedKey<N> {
     /// Decrypts `text` in place, with the sender's nonce and a tag of 12 to 16 bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength), with `text` untouched, for a shorter tag; else as for
-    /// [`Key::open`](crate::Key::open).
+    /// Returns [`InvalidLength`](Error::InvalidLength) for a shorter tag; `text` is untouched. Otherwise
+    /// fails like [`Key::open`](crate::Key::open).
     pub fn open<'n, T: AnyTag>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -88,7 +89,7 @@ impl<N: Nonces> ApprovedKey<N> {
     /// Decrypts `message`, which holds a nonce of 12 bytes, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// As for [`SealingKey::open_vec`].
+    /// Fails like [`SealingKey::open_vec`].
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, aad: &[u8], message: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         self.0.open_vec(aad, message)
@@ -100,23 +101,25 @@ impl<N: Nonces> ApprovedKey<N> {
     }
 }
 
-/// Seals and opens known answers with each size of key, a short message and a long one, and has a forgery
-/// refused. It takes up to 20 microseconds, without instructions for AES up to 75 (Zen 5).
+/// Seals and opens known answers with each size of key, both a short message and a long one, and checks that
+/// a forgery is refused. The test takes up to 20 microseconds, or up to 75 without instructions for AES (Zen
+/// 5).
 ///
 /// # Errors
-/// [`SelfTest`](Error::SelfTest) if any answer is wrong, [`Unavailable`](Error::Unavailable) if this machine
-/// cannot run the back end.
+/// Returns [`SelfTest`](Error::SelfTest) if any answer is wrong, or [`Unavailable`](Error::Unavailable) if
+/// this machine cannot run the back end.
 pub fn self_test(backend: Backend) -> Result<(), Error> {
     [16, 24, 32].into_iter().try_for_each(|key_len| self_test_of(backend, key_len))
 }
 
-/// That with keys of so many bytes: for `libfastgcm`, whose tests look at what its own self-test asks.
+/// Runs [`self_test`] with keys of `key_len` bytes only: for `libfastgcm`, whose tests look at what its own
+/// self-test asks.
 #[doc(hidden)]
 pub fn self_test_of(backend: Backend, key_len: usize) -> Result<(), Error> {
     ANSWERS.iter().filter(|answer| answer.key == key_len).try_for_each(|answer| answer.check(backend))
 }
 
-/// Asks `test` once for each back end; an answer that was right stays.
+/// Runs `test` once for each back end, and remembers only a right answer.
 fn tested(backend: Backend, test: impl Fn(Backend) -> Result<(), Error>) -> Result<(), Error> {
     static PASSED: AtomicU32 = AtomicU32::new(0);
     let bit = 1 << backend as u32;
@@ -135,7 +138,7 @@ struct Answer {
 }
 
 /// The first three are test cases 4, 10 and 16 of "The Galois/Counter Mode of Operation" (McGrew and Viega).
-/// They share key (as much of it as there is, twice), nonce, AAD and text. The last three are OpenSSL's.
+/// They share the key (repeated to its length), nonce, AAD and text. The last three are OpenSSL's.
 const ANSWERS: [Answer; 6] = [
     Answer { key: 16, text: 60, tag: 0x5bc94fbc3221a5db94fae95ae7121a47 },
     Answer { key: 24, text: 60, tag: 0x2519498e80f1478f37ba55bd6d27618c },
@@ -156,7 +159,7 @@ const SHORT: [u128; 4] = [
     0x1c3c0c95956809532fcf0e2449a6b525,
     0xb16aedf5aa0de657ba637b3900000000,
 ];
-/// Bytes of the long text: turns, and an end behind them.
+/// The length of the long text in bytes: several turns, and an end behind them.
 const LONG: usize = 1500;
 
 impl Answer {
@@ -181,7 +184,7 @@ impl Answer {
 mod tests {
     use super::*;
 
-    /// What a back end with a wrong answer would do: the next key is refused too, until the test passes.
+    /// After a wrong answer of a back end the next key is refused too, until the test passes.
     #[test]
     fn a_failed_self_test_refuses_keys() {
         let backend = Backend::Portable;
@@ -198,7 +201,7 @@ mod tests {
         Backend::available().for_each(|backend| assert_eq!(self_test(backend), Ok(()), "{backend}"));
     }
 
-    /// It takes the sender's tag if the standard's revision will.
+    /// The profile accepts the tags that the standard's revision will accept.
     #[cfg(feature = "hazmat")]
     #[test]
     fn short_tags_are_refused_untouched() {

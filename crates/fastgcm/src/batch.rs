@@ -1,13 +1,13 @@
-//! Many messages in one call.
+//! Sealing and opening many messages in one call.
 //!
 //! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce
-//! and tag; the result is that of as many calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD
-//! of one length, at most 16 bytes, and texts of one length go through the processor side by side where it
-//! has wide vectors: four and more of at most 16 bytes, eight and more of at most 64 bytes. Put packets of
-//! one length beside each other.
+//! and tag. The result equals that of one call of [`Key::seal_to`] or [`Key::open_to`] for each packet. A
+//! processor with wide vectors works on neighbours side by side if their AAD has one length, at most 16
+//! bytes, and their texts have one length: four or more texts of at most 16 bytes, eight or more of at most
+//! 64 bytes. So put packets of one length beside each other.
 //!
-//! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails
-//! does not stop the others: each has its own status.
+//! Nothing is allocated, and the order of the packets does not change the results. A packet that fails does
+//! not stop the others: each packet has its own status.
 //!
 //! ```
 //! use fastgcm::{Key, Packet, Tag};
@@ -34,10 +34,10 @@ impl Key {
     /// Seals each packet: writes its ciphertext, its `tag` and its `status`.
     ///
     /// # Errors
-    /// The error of the first packet that was refused; all other packets are sealed.
-    /// [`InvalidLength`](Error::InvalidLength) if a packet's two buffers have different lengths,
-    /// [`TooLong`](Error::TooLong) beyond the [`limits`](crate::limits). Nothing is written to the text and
-    /// the tag of a refused packet.
+    /// Returns the error of the first refused packet; all other packets are sealed. The error is
+    /// [`InvalidLength`](Error::InvalidLength) if a packet's two buffers have different lengths, and
+    /// [`TooLong`](Error::TooLong) beyond the [`limits`](crate::limits). The text and the tag of a refused
+    /// packet are not written.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<true>(packets)
     }
@@ -45,21 +45,22 @@ impl Key {
     /// Opens each packet: writes its text and its `status`.
     ///
     /// # Errors
-    /// The error of the first packet that was refused; all other packets are opened.
-    /// [`Unauthentic`](Error::Unauthentic): the text of that packet is all zero. `InvalidLength` and `TooLong`
-    /// as for [`seal_batch`](Self::seal_batch).
+    /// Returns the error of the first refused packet; all other packets are opened. After
+    /// [`Unauthentic`](Error::Unauthentic) the text of the packet is all zero. `InvalidLength` and `TooLong`
+    /// mean what they mean for [`seal_batch`](Self::seal_batch).
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<false>(packets)
     }
 
-    /// Seals each packet under its own nonce: the first under `first`, each other one under the nonce before
-    /// plus one. The last eight bytes of a nonce count, big-endian; the first four are fixed (SP 800-38D,
-    /// section 8.2.1). Returns the nonce behind the last, with which the next call begins.
+    /// Seals each packet under its own nonce: the first packet under `first`, and each other packet under the
+    /// previous nonce plus one. The last eight bytes of a nonce are a big-endian counter; the first four are
+    /// fixed (SP 800-38D, section 8.2.1). Returns the nonce behind the last one, with which the next call
+    /// begins.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if the counter would begin anew, which would repeat nonces: nothing has
-    /// changed. Then as for [`seal_batch`](Self::seal_batch): each packet's status says what became of it,
-    /// and the nonces up to the last packet's are used.
+    /// Returns [`TooLong`](Error::TooLong) if the counter would wrap, which would repeat nonces; nothing has
+    /// then changed. Otherwise fails like [`seal_batch`](Self::seal_batch): each packet's status says what
+    /// became of the packet, and the nonces up to the last packet's are used.
     pub fn seal_batch_counter(&self, first: [u8; 12], packets: &mut [Packet<'_>]) -> Result<[u8; 12], Error> {
         let [a, b, c, d, counter @ ..] = first;
         let counter = u64::from_be_bytes(counter);
@@ -77,11 +78,11 @@ impl Key {
     }
 }
 
-/// Seals each packet under the key at its place in `keys`. (Neighbours under one key go side by side.)
+/// Seals each packet under the key at its place in `keys`. Neighbours under one key go side by side.
 ///
 /// # Errors
-/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for
-/// [`Key::seal_batch`].
+/// Returns `InvalidLength` if there are not as many keys as packets; nothing has then changed. Otherwise
+/// fails like [`Key::seal_batch`].
 pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     run::<true>(keys, packets)
 }
@@ -89,14 +90,14 @@ pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
 /// Opens each packet under the key at its place in `keys`.
 ///
 /// # Errors
-/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for
-/// [`Key::open_batch`].
+/// Returns `InvalidLength` if there are not as many keys as packets; nothing has then changed. Otherwise
+/// fails like [`Key::open_batch`].
 pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     run::<false>(keys, packets)
 }
 
-/// Returns whether two of the packets have one nonce. Such packets must never be sealed under one key. The
-/// function sorts the nonces.
+/// Returns whether two of the packets have the same nonce. Such packets must never be sealed under one key.
+/// The function sorts the nonces.
 #[cfg(feature = "alloc")]
 pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
     let mut nonces: alloc::vec::Vec<[u8; 12]> = packets.iter().map(|packet| packet.nonce).collect();
@@ -104,7 +105,7 @@ pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
     nonces.windows(2).any(|two| two[0] == two[1])
 }
 
-/// Packets that go through one key at a time.
+/// Runs the packets of one key at a time.
 fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     if keys.len() != packets.len() {
         return Err(Error::InvalidLength);
@@ -112,7 +113,8 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
     let (mut keys, mut rest, mut all) = (keys, packets, Ok(()));
     while let ([key, others @ ..], [packet, ..]) = (keys, &mut *rest) {
         let same = |other: &&Key| core::ptr::eq(*other, *key);
-        // Enough for one key to go side by side, if those between are under it, too.
+        // There are enough packets for one key to go side by side, if those in between are also under this
+        // key.
         if !others.get(TOGETHER - 2).is_some_and(same) {
             key.told::<SEAL>(packet, &mut all);
             (keys, rest) = (others, &mut rest[1..]);
@@ -127,12 +129,12 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
 }
 
 impl Key {
-    /// All of them under this key.
+    /// Runs all of `packets` under this key.
     fn batch<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let (row, material, mut rest, mut all) = (self.row, &self.material, packets, Ok(()));
         while !rest.is_empty() {
-            // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a
-            // call of its own.
+            // Asking this once for each packet, and not once for each four, would make a packet of 200 bytes
+            // cost 6 % more than a call of its own.
             let (many, wrong) = if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, 0) };
             if many == 0 {
                 let (singles, others) = rest.split_at_mut(rest.len().min(TOGETHER));
@@ -152,7 +154,7 @@ impl Key {
         all
     }
 
-    /// One after the other.
+    /// Runs the packets one after the other.
     #[inline(always)]
     fn singles<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let mut all = Ok(());
@@ -160,7 +162,7 @@ impl Key {
         all
     }
 
-    /// A packet by itself, with its status.
+    /// Runs a packet by itself, and sets its status.
     #[inline(always)]
     fn told<const SEAL: bool>(&self, packet: &mut Packet<'_>, all: &mut Result<(), Error>) {
         match self.one::<SEAL>(packet) {
@@ -169,7 +171,7 @@ impl Key {
         }
     }
 
-    /// A packet by itself. Its status stays.
+    /// Runs a packet by itself, and leaves its status.
     #[inline(always)]
     fn one<const SEAL: bool>(&self, packet: &mut Packet<'_>) -> Result<(), Error> {
         let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
@@ -185,7 +187,7 @@ impl Key {
     }
 }
 
-/// Apart, so that what is seldom needs no registers in the loop.
+/// A function of its own, so that this rare case needs no registers in the loop.
 #[cold]
 #[inline(never)]
 fn refused(packet: &mut Packet<'_>, error: Error, all: &mut Result<(), Error>) {

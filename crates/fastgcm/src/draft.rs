@@ -1,9 +1,10 @@
-//! Schemes that are Internet-Drafts: **what they seal may not open under a later draft**, nor under a later
-//! version of this library. They leave this module when they are RFCs. It needs the library's feature `draft`.
+//! Schemes that are Internet-Drafts. **Messages that they seal may not open under a later draft**, nor under
+//! a later version of this library. A scheme leaves this module when it becomes an RFC. The module needs the
+//! library's feature `draft`.
 //!
 //! DNDK-GCM (draft-gueron-cfrg-dndkgcm, "Double Nonce Derive Key AES-GCM") derives a key for each nonce by
-//! XORs of AES blocks, a key-derivation function without CMAC, and takes nonces of 24 bytes or of 12. Both
-//! may be used under one root key: the length is a part of what is encrypted.
+//! XORs of AES blocks, a key-derivation function without CMAC, and takes nonces of 24 bytes or of 12. One
+//! root key may be used with both lengths, because the length is part of what is encrypted.
 //!
 //! ```
 //! # use fastgcm::draft::KcDndkGcm24;
@@ -17,14 +18,14 @@
 
 use crate::{
     Block, CommittingTag, Tag,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::Table,
     root::{RootKey, Scheme, sealed::Derives},
 };
 
-/// A key of DNDK-GCM with nonces of 24 bytes, which may be drawn at random, without a commitment to the key.
+/// A key of DNDK-GCM with nonces of 24 bytes, which may be drawn at random, and no commitment to the key.
 pub type DndkGcm24 = RootKey<Dndk<24, false>>;
-/// A key of DNDK-GCM with nonces of 12 bytes, which should be counted, without a commitment to the key.
+/// A key of DNDK-GCM with nonces of 12 bytes, which should be counted, and no commitment to the key.
 pub type DndkGcm12 = RootKey<Dndk<12, false>>;
 /// A key of DNDK-GCM with nonces of 24 bytes, which may be drawn at random, and a commitment of 32 bytes.
 pub type KcDndkGcm24 = RootKey<Dndk<24, true>>;
@@ -52,10 +53,10 @@ macro_rules! schemes {
 
             #[inline(always)]
             fn derive(
-                aes: impl Fn(&mut Table<BESIDE>, usize),
+                aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
                 _: Block,
                 nonce: &[u8; $n],
-                blocks: &mut Table<BESIDE>,
+                blocks: &mut Table<SIDE_BY_SIDE>,
             ) -> [u8; 12] {
                 derive::<$commits>(aes, nonce, blocks)
             }
@@ -69,14 +70,14 @@ schemes! {
     12 true CommittingTag, "KcDndkGcm12";
 }
 
-/// The nonce, padded with zeros to 27 bytes, is a head of 15 bytes and a tail of 12, the nonce of the message
-/// (section "DNDK-GCM" of the draft). Block i is the head and a byte that says whether there is a commitment,
-/// how long the nonce is, and i. Block 0 masks all others.
+/// The nonce, padded with zeros to 27 bytes, is a head of 15 bytes and a tail of 12, which is the nonce of
+/// the message (section "DNDK-GCM" of the draft). Block i is the head and a byte that encodes whether there
+/// is a commitment, how long the nonce is, and i. Block 0 masks all other blocks.
 #[inline(always)]
 fn derive<const COMMITS: bool>(
-    aes: impl Fn(&mut Table<BESIDE>, usize),
+    aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
     nonce: &[u8],
-    blocks: &mut Table<BESIDE>,
+    blocks: &mut Table<SIDE_BY_SIDE>,
 ) -> [u8; 12] {
     let mut padded = [0; 27];
     padded[..nonce.len()].copy_from_slice(nonce);

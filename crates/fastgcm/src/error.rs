@@ -1,10 +1,10 @@
-//! What can go wrong, in one small enum.
+//! The errors of this crate, in one small enum.
 
 use core::fmt;
 
 /// The reason why a call failed. Each function names the variants that it returns.
 ///
-/// An error tells nothing of a secret, except the one bit that [`Unauthentic`](Error::Unauthentic) is.
+/// An error reveals nothing of a secret, except the one bit that [`Unauthentic`](Error::Unauthentic) is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,30 +16,30 @@ pub enum Error {
     /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was
     /// written.
     TooLong,
-    /// This processor cannot run the back end that was asked for.
+    /// This processor cannot run the requested back end.
     Unavailable,
     /// The nonces of a key are used up ([`nonces`](crate::nonces)), so the key must seal nothing more. Nothing
     /// was read or written.
     Exhausted,
     /// The operating system gave no random bytes. Nothing was read or written.
     NoEntropy,
-    /// A message in pieces had its AAD behind its text, something behind its end, or the key of another back
-    /// end. Nothing was read or written.
+    /// A message in pieces got AAD after text, something after its end, or a key of another back end. Nothing
+    /// was read or written.
     OutOfOrder,
-    /// The parts of a message are not one whole text (`hazmat::combine`).
+    /// The parts of a message do not form one whole text (`hazmat::combine`).
     Incomplete,
-    /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be
+    /// A part of a message was sealed before with a different text (`hazmat::Plan`). Its ciphertext must be
     /// destroyed.
     OtherText,
-    /// A back end gave a wrong answer when it was tested ([`approved`](crate::approved)). Nothing was read or
+    /// A back end gave a wrong answer in a self-test ([`approved`](crate::approved)). Nothing was read or
     /// written.
     SelfTest,
-    /// The closure of `Parallel::watch` has stopped the message.
+    /// The closure of `Parallel::watch` stopped the message.
     Stopped,
 }
 
 impl Error {
-    /// Its name, and what it says.
+    /// Returns the name of the error, and its text.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Unauthentic => ("Unauthentic", "the message is not authentic"),
@@ -68,7 +68,7 @@ impl fmt::Display for Error {
 }
 
 impl fmt::Debug for Error {
-    /// Its name and what it says: this is what a program prints whose `main` returns an error.
+    /// Writes the name and the text: a program prints them if its `main` returns an error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, text) = self.words();
         write!(f, "{name}: {text}")
@@ -79,7 +79,7 @@ impl core::error::Error for Error {}
 
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
-    /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for
+    /// The error travels inside the `io::Error`; `downcast` returns it. Its kind is `InvalidData` for
     /// [`Unauthentic`](Error::Unauthentic), `Unsupported` for [`Unavailable`](Error::Unavailable),
     /// `InvalidInput` for lengths, and `Other` for the rest.
     fn from(error: Error) -> Self {

@@ -1,18 +1,18 @@
 //! Functions that seal or open one message whose AAD and text lie in several buffers. The caller need not
-//! copy them together first.
+//! join the buffers first.
 //!
-//! | | to one buffer | to several | in place |
+//! | | to one buffer | to several buffers | in place |
 //! |---|---|---|---|
 //! | seal | [`seal_gathered`](Key::seal_gathered) | [`seal_scattered`](Key::seal_scattered) | [`seal_chunks`](Key::seal_chunks) |
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
-//! A function copies a text of less than 16 KiB for one buffer to its place and encrypts it there. It reads a
-//! longer text where the text lies, but for up to 512 bytes at a time that begin in one chunk and end in
-//! another.
+//! If there is one output buffer, a function copies a text of less than 16 KiB to its place and encrypts it
+//! there. It reads a longer text in the caller's buffers, and copies only runs of up to 512 bytes that begin
+//! in one chunk and end in another.
 //!
-//! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type
-//! of a TLS 1.3 record); it may be empty.
+//! `text` is a list of chunks of any lengths. `extra` is text that a protocol puts behind them (such as the
+//! type of a TLS 1.3 record); it may be empty.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -25,12 +25,12 @@ use crate::{
 };
 
 impl Key {
-    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as
+    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which is exactly as long as
     /// all of these together. Returns the tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length,
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `ciphertext` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length, or
+    /// [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does. `ciphertext` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -53,11 +53,11 @@ impl Key {
         self.seal_to_one(nonce.into(), aad, text, extra, ciphertext).map(Tag::of)
     }
 
-    /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as
-    /// many bytes together. Returns the tag.
+    /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which together
+    /// are exactly as long. Returns the tag.
     ///
     /// # Errors
-    /// As for [`seal_gathered`](Self::seal_gathered).
+    /// Fails like [`seal_gathered`](Self::seal_gathered).
     #[inline(always)]
     pub fn seal_scattered<'n>(
         &self,
@@ -70,10 +70,10 @@ impl Key {
         self.scattered(nonce.into(), aad, text, extra, ciphertext, true, Tag::of)
     }
 
-    /// Encrypts one text, which lies in `chunks`, in place. Returns the tag.
+    /// Encrypts one text that lies in `chunks` in place. Returns the tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). All chunks are untouched.
+    /// Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does. All chunks are untouched.
     #[inline(always)]
     pub fn seal_chunks<'n>(
         &self,
@@ -84,11 +84,12 @@ impl Key {
         self.in_place(nonce.into(), aad, chunks, true, Tag::of)
     }
 
-    /// Decrypts the chunks of `ciphertext` to `text`, which has as many bytes as all chunks together.
+    /// Decrypts the chunks of `ciphertext` to `text`, which is exactly as long as all chunks together.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. `InvalidLength`
-    /// and `TooLong` as for [`seal_gathered`](Self::seal_gathered): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns `InvalidLength` or `TooLong` as [`seal_gathered`](Self::seal_gathered) does; `text` is
+    /// untouched.
     #[inline(always)]
     pub fn open_gathered<'n>(
         &self,
@@ -101,10 +102,11 @@ impl Key {
         self.open_to_one(nonce.into(), aad, ciphertext, text, tag)
     }
 
-    /// Decrypts the chunks of `ciphertext` to the buffers of `text`, which have as many bytes together.
+    /// Decrypts the chunks of `ciphertext` to the buffers of `text`, which together are exactly as long.
     ///
     /// # Errors
-    /// As for [`open_gathered`](Self::open_gathered), for all buffers of `text`.
+    /// Fails like [`open_gathered`](Self::open_gathered). What that function does to `text` happens to all
+    /// buffers of `text`.
     #[inline(always)]
     pub fn open_scattered<'n>(
         &self,
@@ -119,11 +121,11 @@ impl Key {
         verdict(wrong, text)
     }
 
-    /// Decrypts one ciphertext, which lies in `chunks`, in place.
+    /// Decrypts one ciphertext that lies in `chunks` in place.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): all chunks are zero. `TooLong` as for
-    /// [`seal_chunks`](Self::seal_chunks): all chunks are untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; all chunks are then zero.
+    /// Returns `TooLong` as [`seal_chunks`](Self::seal_chunks) does; all chunks are untouched.
     #[inline(always)]
     pub fn open_chunks<'n>(
         &self,
@@ -136,11 +138,11 @@ impl Key {
         verdict(wrong, chunks)
     }
 
-    /// Does what [`open_gathered`](Self::open_gathered) does, in two passes: the function writes nothing
-    /// before it has verified the tag.
+    /// Does what [`open_gathered`](Self::open_gathered) does, but in two passes: the function verifies the
+    /// tag before it writes anything.
     ///
     /// # Errors
-    /// As for [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
+    /// Fails like [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
     pub fn open_gathered_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -163,10 +165,10 @@ impl Key {
         self.open_gathered(nonce, aad, ciphertext, text, tag)
     }
 
-    // What the functions above are but for the nonce, which must become numbers before a call: as an array it
-    // is stored by eight bytes and four, and a load that spans two stores waits until both have left the
-    // store buffer (`Nonce96::new`; 512 bytes of four chunks 38.8 ns, now 36.5: Zen 5). Inlined: 300 and 1420
-    // bytes of four chunks take 6 and 3 % less.
+    // The functions above differ from these only in the nonce, which must become numbers before a call. As an
+    // array the nonce is stored as eight bytes and four, and a load that spans two stores waits until both
+    // have left the store buffer (`Nonce96::new`; 512 bytes of four chunks took 38.8 ns, and now take 36.5,
+    // on Zen 5). Inlining saves 6 and 3 % for 300 and 1420 bytes of four chunks.
 
     #[inline(always)]
     fn seal_to_one(
@@ -208,7 +210,7 @@ impl Key {
         seal::verdict(wrong, text)
     }
 
-    /// Begins a message, once all lengths are known to be right.
+    /// Begins a message after all lengths have been checked.
     fn gather(
         &self,
         nonce: Nonce<'_>,
@@ -224,8 +226,8 @@ impl Key {
         self.begin(nonce, aad, text)
     }
 
-    /// From a list to one buffer, in pieces that begin and end with a turn: what lies between two chunks is
-    /// copied to its place first. Returns what `then` makes of the tag.
+    /// Encrypts or decrypts from a list to one buffer, in pieces that begin and end with a turn: text that
+    /// lies across two chunks is first copied to its place. Returns what `then` makes of the tag.
     #[allow(clippy::too_many_arguments)]
     fn gathered<T>(
         &self,
@@ -266,7 +268,7 @@ impl Key {
         })
     }
 
-    /// From one list to another. Returns what `then` makes of the tag.
+    /// Encrypts or decrypts from one list to another. Returns what `then` makes of the tag.
     #[allow(clippy::too_many_arguments)]
     fn scattered<T>(
         &self,
@@ -287,7 +289,7 @@ impl Key {
         })
     }
 
-    /// Returns what `then` makes of the tag.
+    /// Encrypts or decrypts in place. Returns what `then` makes of the tag.
     fn in_place<T>(
         &self,
         nonce: Nonce<'_>,
@@ -316,13 +318,13 @@ impl Key {
     }
 }
 
-/// Bytes up to which text for one buffer is copied to its place and encrypted there.
+/// The longest text for one buffer, in bytes, that is copied to its place and encrypted there.
 const COPIED: usize = (16 << 10) - 1;
 
-/// Bytes of AAD, of several pieces, that are put together.
+/// The most bytes of AAD in several pieces that are joined.
 const AAD: usize = 128;
 
-/// AAD in one piece, if it is in one or short.
+/// Returns the AAD in one piece if it is short or already in one piece.
 #[inline]
 fn together<'a>(aad: &[&'a [u8]], room: &'a mut Option<[u8; AAD]>) -> Option<&'a [u8]> {
     match aad {
@@ -340,10 +342,10 @@ fn together<'a>(aad: &[&'a [u8]], room: &'a mut Option<[u8; AAD]>) -> Option<&'a
 }
 
 /// # Errors
-/// `InvalidLength` unless there is room for all of it and no more: nothing is written.
+/// Returns `InvalidLength` unless `to` has room for all of the text and no more, and then writes nothing.
 #[inline(always)]
 fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
-    // Chunks may be one and the same: then their sum may be larger than any buffer.
+    // The chunks may be one and the same slice, so their sum may exceed the size of any buffer.
     if chunks.iter().fold(extra.len(), |sum, chunk| sum.saturating_add(chunk.len())) != to.len() {
         return Err(Error::InvalidLength);
     }
@@ -357,13 +359,14 @@ fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
+/// Returns the sum of the lengths. The chunks may be one and the same slice, so the sum may exceed any
+/// memory.
 #[inline]
 fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
     lengths.try_fold(0, usize::checked_add).ok_or(Error::TooLong)
 }
 
-/// What is read beside what is written, cut wherever a chunk of either ends.
+/// Pairs what is read with what is written, and cuts both wherever a chunk of either ends.
 fn pieces<'a>(
     from: impl Iterator<Item = &'a &'a [u8]>,
     to: &'a mut [&mut [u8]],
@@ -386,7 +389,7 @@ fn pieces<'a>(
     })
 }
 
-/// One branch, on the verdict, which the caller learns anyway.
+/// Takes one branch, on the verdict, which the caller learns anyway.
 fn verdict(wrong: bool, text: &mut [&mut [u8]]) -> Result<(), Error> {
     if wrong {
         text.iter_mut().for_each(|chunk| wipe(chunk));

@@ -11,9 +11,9 @@ use crate::{
 use core::fmt;
 use zeroize::Zeroize;
 
-/// Authenticates data without encrypting them. [`Key::gmac`] makes it.
+/// Authenticates data without encrypting them. [`Key::gmac`] returns a `Gmac`.
 ///
-/// As for any message, a nonce must not be used twice: two tags under one nonce give the hash key away.
+/// As for any message, a nonce must not be used twice: two tags under one nonce give away the hash key.
 ///
 /// ```
 /// # use fastgcm::Key;
@@ -29,22 +29,22 @@ use zeroize::Zeroize;
 /// ```
 pub struct Gmac<'k> {
     key: &'k Key,
-    /// Of 96 bits. With any other nonce `running` is there from the beginning.
+    /// A nonce of 96 bits. With any other nonce, `running` is there from the beginning.
     nonce: Nonce96,
     first: Option<First>,
-    /// From the second piece on, or from a long one on.
+    /// Present from the second piece on, or after a long first piece.
     running: Option<Running>,
 }
 
-/// A first piece, which has been authenticated as if it were all, in one call: most messages have no other. If one
-/// follows, all begins with this copy.
+/// A first piece. It has been authenticated, in one call, as if it were the whole message, because most
+/// messages have no other piece. If another piece follows, the work starts again from this copy.
 struct First {
     data: [u8; FIRST],
     len: usize,
     tag: Block,
 }
 
-/// The most bytes of such a piece.
+/// The most bytes that a `First` holds.
 const FIRST: usize = 128;
 
 impl Key {
@@ -66,8 +66,8 @@ impl Gmac<'_> {
     /// Takes the next piece of data, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
-    /// bytes. This piece is not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::AAD`](crate::limits::AAD) bytes. The message does not take this piece.
     #[inline]
     pub fn update(&mut self, piece: &[u8]) -> Result<(), Error> {
         let Key { row, material, .. } = self.key;
@@ -84,7 +84,7 @@ impl Gmac<'_> {
         Frame::wiped_after_all(|| {
             let running = begun(&mut self.running, self.key, self.nonce);
             if let Some(First { data, len, .. }) = &self.first {
-                // No error: it is short.
+                // The piece is short, so there is no error.
                 running.aad(material, &data[..*len])?;
                 self.first = None;
             }
@@ -110,7 +110,7 @@ impl Gmac<'_> {
     /// Ends the message, and compares its tag with `tag` in constant time.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if `tag` is another one.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the two tags differ.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.tag(), tag));
@@ -118,14 +118,14 @@ impl Gmac<'_> {
     }
 }
 
-/// What pieces go on from, begun if it is not there.
+/// Returns the state to which pieces are added, and begins it if it does not exist yet.
 #[inline]
 fn begun<'r>(running: &'r mut Option<Running>, key: &Key, nonce: Nonce96) -> &'r mut Running {
     running.get_or_insert_with(|| Running::begin(key.keyed(), Nonce(Kind::Public(nonce))))
 }
 
 impl Drop for First {
-    /// Perhaps nobody has asked for this tag.
+    /// Nobody may have asked for this tag.
     #[inline]
     fn drop(&mut self) {
         self.tag.zeroize();
@@ -133,7 +133,7 @@ impl Drop for First {
 }
 
 impl fmt::Debug for Gmac<'_> {
-    /// The key's length and back end; nothing of the message.
+    /// Writes the key's length and back end, and nothing of the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Gmac").field(self.key).finish()
     }

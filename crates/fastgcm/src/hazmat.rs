@@ -1,8 +1,8 @@
-//! Parts of protocols that are easily misused: text before it is verified, one message sealed in parts, AES
-//! and CTR without a tag (feature `hazmat`).
+//! Parts of protocols that are easily misused: unverified text, one message sealed in parts, AES and CTR
+//! without a tag (feature `hazmat`).
 //!
-//! Nothing here authenticates by itself. Use it for a protocol that asks for it (QUIC's header protection,
-//! SRTP, Parquet, OpenSSL's interface). Use [`Key::seal`] to protect data.
+//! Nothing here authenticates by itself. Use this module for a protocol that requires it (QUIC's header
+//! protection, SRTP, Parquet, OpenSSL's interface). Use [`Key::seal`] to protect data.
 
 #[cfg(feature = "alloc")]
 pub use crate::parts::Plan;
@@ -21,21 +21,21 @@ pub use crate::{
 };
 use core::{fmt, marker::PhantomData};
 
-/// Returns whether a message with so many bytes of AAD and text is short: the key's back end has functions of
-/// their own for short messages. An interface that asks this first can keep the code for longer messages, and
-/// its stack, elsewhere. Sizes that no buffer has are not short.
+/// Returns whether a message with these numbers of bytes of AAD and text is short. The key's back end has
+/// separate functions for short messages. An interface that asks this first can keep the code for longer
+/// messages, and the stack of that code, elsewhere. Sizes that no buffer has are not short.
 #[must_use]
 #[inline(always)]
 pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
-    // A row asks about the sizes of slices: their sums do not wrap.
+    // A row is asked about the sizes of slices, so their sums do not wrap.
     aad <= isize::MAX as usize && key.row.is_end(aad, text)
 }
 
 /// Opens one message in pieces, and hands out **text that nobody has verified**.
 ///
-/// Text that the owner of the key did not seal must have no effect. So the caller keeps the text to itself
-/// until [`verify`](Self::verify) has returned `Ok`, and wipes the text if `verify` returns an error.
-/// [`Key::open`] needs no such care, and neither does `open_gathered`, for text in several buffers.
+/// Text that the owner of the key did not seal must have no effect. So the caller must keep the text private
+/// until [`verify`](Self::verify) has returned `Ok`, and must wipe the text if `verify` returns an error.
+/// [`Key::open`] needs no such care, and neither does `open_gathered` for text in several buffers.
 pub struct UnverifiedOpener<'k, Phase = Text> {
     key: &'k Key,
     running: Running,
@@ -52,8 +52,8 @@ impl<'k> UnverifiedOpener<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
-    /// bytes. This piece is not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::AAD`](crate::limits::AAD) bytes. The message does not take this piece.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
@@ -70,29 +70,30 @@ impl UnverifiedOpener<'_, Text> {
     /// Decrypts the next piece of text in place. The text is not verified.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than
-    /// [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes. The piece is untouched, and the message does not take it.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), false))
     }
 
-    /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
+    /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length as `ciphertext`. The text
+    /// is not verified.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`open`](Self::open).
-    /// `text` is untouched, and the piece is not taken.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`open`](Self::open) does. `text` is untouched, and the message does not take the piece.
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
         Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, false))
     }
 
-    /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
+    /// Ends the message, and verifies its tag. If it returns `Ok`, the text is what was sealed.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all
-    /// text that it has received.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must
+    /// then wipe all text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
@@ -101,19 +102,20 @@ impl UnverifiedOpener<'_, Text> {
 }
 
 impl<Phase> fmt::Debug for UnverifiedOpener<'_, Phase> {
-    /// The key's length and back end; nothing of the message.
+    /// Writes the key's length and back end, and nothing of the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("UnverifiedOpener").field(self.key).finish()
     }
 }
 
-/// One message in pieces, to seal or to open, that borrows no key: each call names the same one. It is for
-/// interfaces that keep the two apart and see to the order of calls themselves (C's, OpenSSL's); other
-/// programs use [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], whose rules hold here too.
+/// One message in pieces, to seal or to open, that borrows no key: each call must name the same key. The type
+/// is for interfaces that keep key and message apart and check the order of calls themselves (C's,
+/// OpenSSL's). Other programs use [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], whose rules hold here
+/// too.
 ///
-/// Each call fails with [`OutOfOrder`](Error::OutOfOrder), and does nothing, if AAD comes behind text, if
-/// anything comes behind the end, or if the key has another back end. A `Pieces` does not notice another key
-/// of the same back end, and the message then cannot be opened.
+/// A call fails with [`OutOfOrder`](Error::OutOfOrder) and does nothing if AAD comes after text, if anything
+/// comes after the end, or if the key has another back end. A `Pieces` does not notice another key of the
+/// same back end; the message then cannot be opened.
 pub struct Pieces {
     running: Running,
     phase: Phase,
@@ -135,7 +137,7 @@ impl Pieces {
     }
 
     /// Returns a copy of this state. **Only one of the two may seal text**: two texts under one nonce give
-    /// each other away, and the hash key with them.
+    /// away each other and the hash key.
     pub fn duplicate(&self) -> Self {
         Self { running: self.running.clone(), phase: self.phase }
     }
@@ -143,8 +145,8 @@ impl Pieces {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
-    /// bytes, or `OutOfOrder`: this one is not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::AAD`](crate::limits::AAD) bytes, or `OutOfOrder`. The message does not take this piece.
     #[inline]
     pub fn aad(&mut self, key: &Key, piece: &[u8]) -> Result<(), Error> {
         self.follows(key, self.phase == Phase::Aad)?;
@@ -154,36 +156,38 @@ impl Pieces {
     /// Encrypts the next piece of text in place.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than
-    /// [`limits::TEXT`](crate::limits::TEXT) bytes, or `OutOfOrder`: this one is untouched, and not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes, or `OutOfOrder`. The piece is untouched, and the message
+    /// does not take it.
     #[inline]
     pub fn seal(&mut self, key: &Key, piece: &mut [u8]) -> Result<(), Error> {
         self.text(key, Some(InOut::in_place(piece)), true)
     }
 
-    /// Encrypts the next piece of text, `piece`, to `ciphertext`, of the same length.
+    /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length as `piece`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, else as for [`seal`](Self::seal):
-    /// nothing is written, and the piece is not taken.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ. Otherwise fails like
+    /// [`seal`](Self::seal). Nothing is written, and the message does not take the piece.
     #[inline]
     pub fn seal_to(&mut self, key: &Key, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         self.text(key, InOut::copying(piece, ciphertext), true)
     }
 
-    /// Decrypts the next piece of text in place. It is not verified.
+    /// Decrypts the next piece of text in place. The text is not verified.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal).
+    /// Fails like [`seal`](Self::seal).
     #[inline]
     pub fn open(&mut self, key: &Key, piece: &mut [u8]) -> Result<(), Error> {
         self.text(key, Some(InOut::in_place(piece)), false)
     }
 
-    /// Decrypts the next piece, `ciphertext`, to `text`, of the same length. It is not verified.
+    /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length as `ciphertext`. The text
+    /// is not verified.
     ///
     /// # Errors
-    /// As for [`seal_to`](Self::seal_to).
+    /// Fails like [`seal_to`](Self::seal_to).
     #[inline]
     pub fn open_to(&mut self, key: &Key, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         self.text(key, InOut::copying(ciphertext, text), false)
@@ -192,19 +196,19 @@ impl Pieces {
     /// Ends the message, and returns its tag.
     ///
     /// # Errors
-    /// `OutOfOrder`.
+    /// Returns `OutOfOrder` if the call comes at the wrong time or the key has another back end.
     #[inline]
     pub fn finish(&mut self, key: &Key) -> Result<Tag, Error> {
         self.end(key, Tag::of)
     }
 
-    /// Ends the message, and compares its tag in constant time with `tag`, which has 16 bytes, or as many as
-    /// a [`ShortTag`](crate::ShortTag). Only now is text known to be what was sealed.
+    /// Ends the message, and compares its tag in constant time with `tag`, which has 16 bytes or the length
+    /// of a [`ShortTag`](crate::ShortTag). Only after this call is the text known to be what was sealed.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not: all that was handed out must be wiped, by the
-    /// caller. [`InvalidLength`](Error::InvalidLength) if `tag` has another length, or `OutOfOrder`: the
-    /// message has not ended.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the tags differ; the caller must then wipe all text
+    /// that it has received. Returns [`InvalidLength`](Error::InvalidLength) if `tag` has another length, or
+    /// `OutOfOrder`; the message has then not ended.
     #[inline]
     pub fn verify(&mut self, key: &Key, tag: &[u8]) -> Result<(), Error> {
         if !matches!(tag.len(), 4 | 8 | 12..=16) {
@@ -237,18 +241,18 @@ impl Pieces {
 }
 
 impl fmt::Debug for Pieces {
-    /// Nothing of the message.
+    /// Writes nothing of the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Pieces")
     }
 }
 
 /// Decrypts a whole message in place, and returns the tag that it should have. **Nobody has verified the
-/// text**: the caller compares the tags (`==` of [`Tag`] does so in constant time), wipes the text if they
-/// differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] does all of that.
+/// text**: the caller must compare the tags (`==` of [`Tag`] does so in constant time), wipe the text if they
+/// differ, and show the tag to nobody, because a forger could use it. [`Key::open`] does all of this.
 ///
 /// # Errors
-/// [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
+/// Returns [`TooLong`](Error::TooLong) as [`Key::open`] does; `text` is untouched.
 #[inline]
 pub fn open_unverified<'n>(
     key: &Key,
@@ -259,12 +263,13 @@ pub fn open_unverified<'n>(
     key.open_inout(nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
-/// Opens a message under a key of 16, 24 or 32 bytes that is used for this message only, as
-/// [`open_once`](crate::open_once) does it, with the back end `backend`.
+/// Opens a message as [`open_once`](crate::open_once) does, under a key of 16, 24 or 32 bytes that opens only
+/// this message, on the back end `backend`. **Nobody has verified the text.**
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`Unavailable`](Error::Unavailable)
-/// if this machine cannot run the back end, else as for [`open_unverified`]. `text` is untouched.
+/// Returns [`InvalidLength`](Error::InvalidLength) if `key` has another length, or
+/// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end. Otherwise fails like
+/// [`open_unverified`]. `text` is untouched.
 #[inline]
 pub fn open_once_unverified<'n>(
     backend: Backend,
@@ -291,8 +296,9 @@ pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
 }
 
 /// Encrypts or decrypts `text` in place with CTR (GCTR of SP 800-38D, section 6.5): XORs `text` with the
-/// keystream whose first counter block is `counter`. The last four bytes of `counter` count, modulo 2^32. The
-/// function authenticates nothing: anybody who can change the ciphertext can flip any bit of the text.
+/// keystream whose first counter block is `counter`. The last four bytes of `counter` are the counter, modulo
+/// 2^32. The function authenticates nothing: anybody who can change the ciphertext can flip any bit of the
+/// text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
     key.row.backend.find::<Ctr>().ctr(

@@ -1,5 +1,5 @@
 //! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once
-//! for a whole turn; inside, positions are compile-time constants.
+//! for a whole turn; inside a turn, positions are compile-time constants.
 
 use crate::{Block, isa::Vectors};
 use core::{marker::PhantomData, ptr::NonNull};
@@ -13,12 +13,12 @@ pub(crate) use made::*;
 pub(crate) use storage::{Kept, Plain, Storage, Unwritten, plain};
 pub(crate) use table::{Part, Table, no_memset};
 
-/// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a
-/// round.
+/// The number of vectors in one turn of the bulk loop, on every back end: as many AES states as hide the
+/// latency of a round.
 pub(crate) const TURN: usize = 8;
 
-/// A message on its way: `len` bytes read from `src` and written to `dst`, which are equal or disjoint. It is not
-/// `Copy`: whoever has it may write there, and nobody else.
+/// A message on its way: `len` bytes that are read from `src` and written to `dst`, which are equal or
+/// disjoint. The type is not `Copy`: only the owner of the value may write to `dst`.
 pub(crate) struct InOut<'a> {
     src: *const u8,
     dst: *mut u8,
@@ -27,15 +27,15 @@ pub(crate) struct InOut<'a> {
 }
 
 impl<'a> InOut<'a> {
-    /// Where it is read and written, and its length: numbers, which travel in registers.
+    /// Returns where the text is read and written, and its length: numbers, which travel in registers.
     #[inline(always)]
     pub(crate) fn parts(self) -> (*const u8, *mut u8, usize) {
         (self.src, self.dst, self.len)
     }
 
-    /// What [`parts`](Self::parts) has taken apart.
+    /// Puts together what [`parts`](Self::parts) has taken apart.
     /// # Safety
-    /// It is, and nobody else uses that memory as long as this lives.
+    /// The numbers come from `parts`, and nobody else uses that memory while the result lives.
     #[inline(always)]
     pub(crate) unsafe fn between(src: *const u8, dst: *mut u8, len: usize) -> Self {
         Self { src, dst, len, life: PhantomData }
@@ -47,7 +47,7 @@ impl<'a> InOut<'a> {
         Self { src: dst, dst, len: text.len(), life: PhantomData }
     }
 
-    /// No text.
+    /// A message without text.
     pub(crate) const EMPTY: Self = Self {
         src: NonNull::dangling().as_ptr(),
         dst: NonNull::dangling().as_ptr(),
@@ -55,7 +55,7 @@ impl<'a> InOut<'a> {
         life: PhantomData,
     };
 
-    /// `None` unless both have the same length.
+    /// Returns `None` unless both buffers have the same length.
     #[inline(always)]
     pub(crate) fn copying(from: &'a [u8], to: &'a mut [u8]) -> Option<Self> {
         (from.len() == to.len()).then_some(Self {
@@ -66,7 +66,7 @@ impl<'a> InOut<'a> {
         })
     }
 
-    /// The text in RustCrypto's buffers, which are one or two that do not overlap.
+    /// Takes the text in RustCrypto's buffers: one buffer, or two that do not overlap.
     #[cfg(feature = "aead06")]
     #[inline(always)]
     pub(crate) fn of(buffer: aead::inout::InOutBuf<'a, 'a, u8>) -> Self {
@@ -75,27 +75,27 @@ impl<'a> InOut<'a> {
         Self { src, dst, len, life: PhantomData }
     }
 
-    /// Both ends are one buffer.
+    /// Returns whether input and output are one buffer.
     #[cfg(feature = "aead06")]
     #[inline(always)]
     pub(crate) fn is_in_place(&self) -> bool {
         core::ptr::eq(self.src, self.dst)
     }
 
-    /// This text, lent, in a value of its own: of the caller's value, which lies in memory, every step through the
-    /// message would be stored.
+    /// Lends this text as a value of its own. The caller's value lies in memory, so every step through the
+    /// message would be stored there.
     #[inline(always)]
     pub(crate) fn here(&mut self) -> InOut<'_> {
         InOut { src: self.src, dst: self.dst, len: self.len, life: PhantomData }
     }
 
-    /// Bytes that are left.
+    /// Returns the number of bytes that are left.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Asks for the memory of a later turn.
+    /// Prefetches the memory of a later turn.
     #[inline(always)]
     pub(crate) fn ask_for_turn<S: Vectors>(&self, s: S) {
         each!(I in 0 1 2 3 4 5 6 7 => { if const { (I * 16 * S::BLOCKS).is_multiple_of(LINE) } {
@@ -103,17 +103,17 @@ impl<'a> InOut<'a> {
         } });
     }
 
-    /// What is read.
+    /// Returns the bytes that are read.
     #[inline(always)]
     pub(crate) fn source(&self) -> &[u8] {
-        // SAFETY: `len` bytes are readable, and written by way of `&mut self` only.
+        // SAFETY: `len` bytes are readable, and are written only by way of `&mut self`.
         unsafe { core::slice::from_raw_parts(self.src, self.len) }
     }
 
-    /// What has been written.
+    /// Returns the bytes that have been written.
     #[inline(always)]
     pub(crate) fn written(&self) -> &[u8] {
-        // SAFETY: `len` bytes are readable, and written by way of `&mut self` only.
+        // SAFETY: `len` bytes are readable, and are written only by way of `&mut self`.
         unsafe { core::slice::from_raw_parts(self.dst, self.len) }
     }
 
@@ -123,21 +123,21 @@ impl<'a> InOut<'a> {
         self.take_blocks(S::BLOCKS * vectors)
     }
 
-    /// Its whole vectors, and what is behind them: less than a vector.
+    /// Splits the text into its whole vectors and the rest, which is less than a vector.
     #[inline(always)]
     pub(crate) fn split_cut<S: Vectors>(self) -> (Self, Self) {
         let cut = self.len % (16 * S::BLOCKS);
         let whole = Self { len: self.len - cut, ..self };
-        // SAFETY: so many bytes lie inside the message.
+        // SAFETY: `whole.len` bytes lie inside the message.
         let (src, dst) = unsafe { (whole.src.add(whole.len), whole.dst.add(whole.len)) };
         (whole, Self { src, dst, len: cut, life: PhantomData })
     }
 
-    /// Takes the last vector, if there is a whole one.
+    /// Takes the last vector, if the last vector is whole.
     #[inline(always)]
     pub(crate) fn take_last<S: Vectors>(&mut self) -> Option<Self> {
         self.len = self.len.checked_sub(16 * S::BLOCKS)?;
-        // SAFETY: so many bytes lie inside the message, and a vector behind them.
+        // SAFETY: `self.len` bytes lie inside the message, and a vector behind them.
         let (src, dst) = unsafe { (self.src.add(self.len), self.dst.add(self.len)) };
         Some(Self { src, dst, len: 16 * S::BLOCKS, life: PhantomData })
     }
@@ -162,12 +162,12 @@ impl<'a> InOut<'a> {
         taken
     }
 
-    /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written
-    /// of what is read, in numbers whose lowest byte is the first. Returns both.
+    /// Takes the next `n <= 16` bytes, or all that is left, as a part of a block: `f` turns what is read into
+    /// what is written, as numbers whose lowest byte is the first byte. Returns both numbers.
     #[inline(always)]
     pub(crate) fn take_bytes(&mut self, n: usize, f: impl FnOnce(Block) -> Block) -> (Block, Block) {
         let n = n.min(16).min(self.len);
-        // SAFETY: so many bytes lie inside the message.
+        // SAFETY: these bytes lie inside the message.
         unsafe {
             let input = load_bytes_of_block(self.src, n);
             let output = f(input) & first_bytes(n);
@@ -184,45 +184,45 @@ impl<'a> InOut<'a> {
         if self.len < TURN * 16 * S::BLOCKS { None } else { self.take::<S>(TURN).whole(s) }
     }
 
-    /// All of it, if that is a turn.
+    /// Returns all of the text, if it is a turn.
     #[inline(always)]
     pub(crate) fn whole<S: Vectors>(self, s: S) -> Option<Turn<'a, S>> {
         if self.len == TURN * 16 * S::BLOCKS { Some(Turn::new(s, self)) } else { None }
     }
 
-    /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
+    /// Loads vector `I` of what is left, of which `WHOLE` vectors are whole, with zeros behind the end.
     #[inline(always)]
     pub(crate) fn load<S: Vectors, const I: usize, const WHOLE: usize>(&self, s: S) -> S::V {
         let src = self.src.wrapping_add(I * 16 * S::BLOCKS);
         if const { I < WHOLE } {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
-            // SAFETY: just checked.
+            // SAFETY: the line above has checked the bounds.
             return unsafe { s.load(src) };
         }
-        // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is read.
+        // SAFETY: `bytes` never reaches beyond the end; where it is 0, nothing is read.
         unsafe { s.load_first(src, self.bytes::<S, I>()) }
     }
 
-    /// Writes vector `I`, as far as it lies inside the message.
+    /// Writes the part of vector `I` that lies inside the message.
     #[inline(always)]
     pub(crate) fn store<S: Vectors, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
         let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);
         if const { I < WHOLE } {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
-            // SAFETY: just checked.
+            // SAFETY: the line above has checked the bounds.
             return unsafe { s.store(dst, v) };
         }
-        // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is written.
+        // SAFETY: `bytes` never reaches beyond the end; where it is 0, nothing is written.
         unsafe { s.store_first(dst, self.bytes::<S, I>(), v) }
     }
 
-    /// Bytes of the message in vector `I`.
+    /// Returns how many bytes of the message lie in vector `I`.
     #[inline(always)]
     pub(crate) fn bytes<S: Vectors, const I: usize>(&self) -> usize {
         self.len.saturating_sub(I * 16 * S::BLOCKS).min(16 * S::BLOCKS)
     }
 
-    /// Tells the optimiser that the first `whole` vectors are whole, so that they need no mask.
+    /// Tells the optimiser that the first `whole` vectors are whole and need no mask.
     #[inline(always)]
     pub(crate) fn at_least<S: Vectors>(self, whole: usize) -> Self {
         assert!(self.len >= whole * 16 * S::BLOCKS);
@@ -230,21 +230,21 @@ impl<'a> InOut<'a> {
     }
 }
 
-/// Bytes of a line of the cache.
+/// The bytes of a cache line.
 const LINE: usize = 64;
 
-/// How far ahead of a turn memory is asked for. The processor does so by itself, but not soon enough. Sealing
-/// 128 MiB took 0.81 to 0.93 of the time with this (`vaes-avx512`; most where vectors cross lines of the
-/// cache), 0.85 to 0.89 (`vaes-avx2`) and 0.88 (`aesni-avx`), opening 0.93 to 0.98, 0.85 to 0.90 and 0.94 to
-/// 0.98. Within the cache it made no difference. Half as far gained two thirds of that; twice as far gained
-/// less where vectors cross lines. (Emerald Rapids, AES-256.)
+/// How far ahead of a turn memory is prefetched. The processor prefetches by itself, but not early enough.
+/// With this, sealing 128 MiB took 0.81 to 0.93 of the time (`vaes-avx512`; the gain was largest where
+/// vectors cross cache lines), 0.85 to 0.89 (`vaes-avx2`) and 0.88 (`aesni-avx`), and opening took 0.93 to
+/// 0.98, 0.85 to 0.90 and 0.94 to 0.98. Within the cache it made no difference. Half this distance gained two
+/// thirds of that; twice this distance gained less where vectors cross lines. (Emerald Rapids, AES-256.)
 const AHEAD: usize = 2048;
 
-/// `TURN` vectors, known to be in bounds.
+/// `TURN` vectors that are known to be in bounds.
 pub(crate) struct Turn<'a, S: Vectors> {
-    /// As many bytes.
+    /// The bytes of these vectors.
     text: InOut<'a>,
-    /// What was stored, where there are registers for it.
+    /// What was stored, on machines with enough registers to keep it.
     kept: [S::V; TURN],
 }
 
@@ -264,7 +264,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     pub(crate) fn store<const I: usize>(&mut self, s: S, v: S::V) {
         const { assert!(I < TURN) }
-        if const { S::ROOMY } {
+        if const { S::MANY_REGISTERS } {
             self.kept[I] = v;
         }
         // SAFETY: a turn is in bounds.
@@ -276,37 +276,37 @@ impl<'a, S: Vectors> Turn<'a, S> {
 pub(crate) struct Stored<'a, S: Vectors>(Turn<'a, S>);
 
 impl<'a, S: Vectors> Stored<'a, S> {
-    /// All vectors of the turn have been stored.
+    /// Marks a turn of which all vectors have been stored.
     #[inline(always)]
     pub(crate) fn of(turn: Turn<'a, S>) -> Self {
         Self(turn)
     }
 
-    /// Where it lies, to be handed over in memory.
+    /// Returns where the turn lies, so that memory can hand it over.
     #[inline(always)]
     pub(crate) fn text(self) -> InOut<'a> {
         self.0.text
     }
 
-    /// The turn that was stored there.
+    /// Returns the turn that was stored in `text`.
     #[inline(always)]
     pub(crate) fn at(s: S, text: &'a InOut<'_>) -> Self {
         assert!(text.len == 16 * S::BLOCKS * TURN);
-        // Nothing but `load` has use for it.
+        // Only `load` uses this value.
         let text = InOut { src: text.src, dst: text.dst, len: text.len, life: PhantomData };
         let mut stored = Self(Turn::new(s, text));
-        if const { S::ROOMY } {
+        if const { S::MANY_REGISTERS } {
             each!(I in 0 1 2 3 4 5 6 7 => { stored.0.kept[I] = stored.written::<I>(s); });
         }
         stored
     }
 
-    /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64
-    /// bytes took 3 % longer on Zen 4, and 7 to 14 % where they cross lines of the cache, as behind `malloc`
-    /// they do.)
+    /// Returns what `store` wrote: kept in a register, or read again. (Reading again made a long message that
+    /// is sealed with vectors of 64 bytes 3 % slower on Zen 4, and 7 to 14 % slower where vectors cross cache
+    /// lines, as they do in memory from `malloc`.)
     #[inline(always)]
     pub(crate) fn load<const I: usize>(&self, s: S) -> S::V {
-        if const { S::ROOMY } { self.0.kept[I] } else { self.written::<I>(s) }
+        if const { S::MANY_REGISTERS } { self.0.kept[I] } else { self.written::<I>(s) }
     }
 
     #[inline(always)]
@@ -317,7 +317,8 @@ impl<'a, S: Vectors> Stored<'a, S> {
     }
 }
 
-/// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind. (Longer input is cut.)
+/// Loads the first `bytes.len() <= 16 * BLOCKS` bytes of a vector, with zeros behind them. (Longer input is
+/// cut.)
 #[inline(always)]
 pub(crate) fn load_bytes<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     let n = bytes.len();
@@ -325,34 +326,34 @@ pub(crate) fn load_bytes<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
         // SAFETY: n bytes are readable.
         unsafe { s.load_block(bytes.as_ptr(), n) }
     } else {
-        // SAFETY: so many are.
+        // SAFETY: so many bytes are readable.
         unsafe { s.load_first(bytes.as_ptr(), n.min(16 * S::BLOCKS)) }
     }
 }
 
-/// Sixteen bytes of a key, as one block.
+/// Loads sixteen bytes of a key as one block.
 #[inline(always)]
 pub(crate) fn load_key<S: Vectors>(s: S, bytes: &[u8]) -> Block {
     assert!(bytes.len() >= 16);
-    // SAFETY: just checked.
+    // SAFETY: the line above has checked the length.
     unsafe { s.load_key(bytes.as_ptr()) }
 }
 
-/// Ones in the first `n <= 16` bytes.
+/// Returns ones in the first `n <= 16` bytes.
 #[inline(always)]
 fn first_bytes(n: usize) -> Block {
     if n == 0 { 0 } else { Block::MAX >> (8 * (16 - n)) }
 }
 
-/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy`
-/// takes longer, and so does a shift of 128 bits by a number that is not known.
+/// Loads the first `n <= 16` bytes of a block, with zeros behind them, by two accesses that overlap: a call
+/// of `memcpy` takes longer, and so does a shift of 128 bits by an unknown number.
 /// # Safety
-/// They are readable.
+/// The `n` bytes are readable.
 #[inline(always)]
 unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
     macro_rules! at {
         ($type:ty, $i:expr) => {
-            // SAFETY: it lies among the `n` bytes.
+            // SAFETY: this part lies among the `n` bytes.
             <$type>::from_le_bytes(unsafe { src.add($i).cast::<[u8; size_of::<$type>()]>().read() }) as u64
         };
     }
@@ -369,14 +370,14 @@ unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
 
 /// Writes the first `n <= 16` bytes of a block, by two accesses that overlap.
 /// # Safety
-/// They are writable.
+/// The `n` bytes are writable.
 #[inline(always)]
 unsafe fn store_bytes_of_block(dst: *mut u8, n: usize, block: Block) {
     macro_rules! two {
         ($type:ty) => {{
             const SIZE: usize = size_of::<$type>();
             let last = n - SIZE;
-            // SAFETY: both lie among the `n` bytes.
+            // SAFETY: both parts lie among the `n` bytes.
             unsafe {
                 dst.cast::<[u8; SIZE]>().write((block as $type).to_le_bytes());
                 dst.add(last).cast::<[u8; SIZE]>().write(((block >> (8 * last)) as $type).to_le_bytes());
@@ -392,17 +393,17 @@ unsafe fn store_bytes_of_block(dst: *mut u8, n: usize, block: Block) {
     }
 }
 
-/// The first `bytes.len() <= 16` bytes of a block, zeros behind them. (Longer input is cut.)
+/// Returns the first `bytes.len() <= 16` bytes of a block, with zeros behind them. (Longer input is cut.)
 #[inline(always)]
 pub(crate) fn part_of_block(bytes: &[u8]) -> Block {
     // SAFETY: so many bytes are readable.
     unsafe { load_bytes_of_block(bytes.as_ptr(), bytes.len().min(16)) }
 }
 
-/// A vector of `16 * BLOCKS` bytes.
+/// Loads a vector of `16 * BLOCKS` bytes.
 #[inline(always)]
 pub(crate) fn load_vector<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     assert!(bytes.len() == 16 * S::BLOCKS);
-    // SAFETY: just checked.
+    // SAFETY: the line above has checked the length.
     unsafe { s.load(bytes.as_ptr()) }
 }

@@ -1,8 +1,9 @@
-//! What `fastgcm-studies` is made of: the operations, the multiplications, the proof. Feature `internals`;
-//! hidden, and without any promise from one version to the next.
+//! The parts that `fastgcm-studies` builds on: the operations, the multiplications, the proof. They need
+//! feature `internals`, are hidden, and may change in any version.
 //!
-//! A variant is a file over [`Vectors`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To
-//! promote one, move its file there and name it in a row of `row/table.rs`: nothing else knows of it.
+//! A variant is a file over [`Vectors`] that implements [`Multiply`], like the variants in
+//! `ghash/multiply.rs`. To promote a variant, move its file there and name it in a row of `row/table.rs`: no
+//! other code knows it.
 
 pub use crate::{
     ghash::{
@@ -23,22 +24,22 @@ use crate::{
 };
 use std::string::String;
 
-/// The instruction set of symbols without a fault.
+/// The instruction set of symbols, without a fault.
 pub const SYMBOLIC: Symbolic = Symbolic(Fault::None);
 
 impl Bits for Symbolic {}
 
-/// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the
-/// one that does not hold.
+/// Proves everything that must hold for one multiplication. Returns the number of identities, each of 128
+/// polynomials, or the identity that does not hold.
 pub fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {
     proof::identities::<M>(fault)
 }
 
-/// Whether this build wipes the stack and the registers after each call. What measures says so: Cargo unifies
-/// the features of all packages that it builds at once, and so may turn it on unasked.
+/// Whether this build wipes the stack and the registers after each call. A program that measures must say so:
+/// Cargo unifies the features of all packages that it builds at once, and so may enable `scrub` unasked.
 pub const SCRUB: bool = cfg!(feature = "scrub");
 
-/// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind.
+/// Loads the first `bytes.len() <= 16 * BLOCKS` bytes of a vector, with zeros behind them.
 #[inline(always)]
 pub fn load<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     load_bytes(s, bytes)
@@ -50,7 +51,7 @@ pub fn store<S: Vectors>(s: S, bytes: &mut [u8], v: S::V) {
     InOut::in_place(bytes).store::<S, 0, 0>(s, v);
 }
 
-/// AES round keys, the last included, and how many rounds they are for: there is one key more.
+/// Returns all AES round keys, and how many rounds they are for: there is one key more than there are rounds.
 #[inline(always)]
 pub fn round_keys<S: Isa>(s: S, key: &[u8]) -> ([Block; 15], usize) {
     let mut schedule = Schedule::ZERO;

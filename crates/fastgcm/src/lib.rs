@@ -1,9 +1,9 @@
 //! **fastgcm** is AES-GCM (NIST SP 800-38D) in Rust. The algorithm is written once, over vectors of one, two
 //! or four blocks. It runs on the best instructions that the processor has: AVX-512, AVX2 or 128-bit AES
 //! instructions on x86-64, AES instructions on AArch64, vector AES on RISC-V. Without AES instructions it
-//! permutes bytes by SSSE3 on x86-64, and computes in plain integers on every other machine, both in constant
-//! time. It contains no C, no file of assembler and no build script, and nothing has to be configured. It has
-//! not been audited, and it is not FIPS-validated.
+//! permutes bytes with SSSE3 on x86-64 and computes in plain integers on every other machine, both in
+//! constant time. The crate contains no C, no assembler files and no build script, and needs no
+//! configuration. It has not been audited, and it is not FIPS-validated.
 //!
 //! ```
 //! use fastgcm::Key;
@@ -17,18 +17,18 @@
 //! ```
 //!
 //! # Which nonce
-//! A nonce that is used twice under one key gives away the XOR of two texts, and the hash key with which
-//! anybody can forge. So choose how nonces are made before anything else:
+//! Two messages with one nonce under one key give away the XOR of their texts and the hash key, with which
+//! anybody can forge. So decide how your program makes nonces before anything else:
 //!
-//! | your program | take |
+//! | your program | use |
 //! |---|---|
-//! | has a number for each message (records, packets), or can count them | that number, in 12 bytes; [`nonces::SealingKey`] counts by itself |
-//! | cannot count, or several machines seal under one key; or you are in doubt | [`KcXaes256Gcm`] and its `seal_random` (feature `getrandom`): nonces of 24 random bytes, and a message opens under one key only |
-//! | must use XAES-256-GCM as it is | [`Xaes256Gcm`] |
+//! | has a number for each message (records, packets), or can count its messages | that number, in 12 bytes; [`nonces::SealingKey`] counts by itself |
+//! | cannot count, or runs on several machines that seal under one key; or you are in doubt | [`KcXaes256Gcm`] and its `seal_random` (feature `getrandom`): nonces of 24 random bytes, and a message opens under one key only |
+//! | must use XAES-256-GCM unchanged | [`Xaes256Gcm`] |
 //! | must have 12 random bytes | `nonces::RandomNonces` (feature `getrandom`), for up to 2^32 messages |
 //! | cannot be sure that a nonce never repeats | [`AesGcmSiv`] |
 //! | must keep to approved modes (FIPS 140) | [`approved::ApprovedKey`] |
-//! | has a new key for each message | any, [`seal_once`] and [`open_once`]: they make only the powers of the hash key that the message needs |
+//! | has a new key for each message | any nonce, with [`seal_once`] and [`open_once`]: they make only the powers of the hash key that the message needs |
 //!
 //! # Where text and tag lie
 //! | | tag apart | tag behind the text |
@@ -40,16 +40,16 @@
 //! | in pieces, one after the other | [`Key::sealer`] | |
 //! | many messages | [`batch`] | |
 //!
-//! [`seal`] has them all, and what each does to its buffers.
+//! [`seal`] lists all of these functions and says what each does to its buffers.
 //!
 //! # What it promises
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A
 //!   failed open leaves no plaintext. An error about lengths leaves every buffer untouched. No input makes
 //!   the library panic.
-//! * **Time** depends on lengths and on the verdict only. No back end reads a table at a secret place.
+//! * **Time** depends only on lengths and on the verdict. No back end reads a table at a secret index.
 //! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed,
-//!   or leaves that to a [`nonces::SealingKey`].
-//! * **Keys** are wiped on drop.
+//!   or lets a [`nonces::SealingKey`] count them.
+//! * **Keys** are wiped when they are dropped.
 //!
 //! # Features
 //! | feature | default | what it adds |
@@ -61,22 +61,24 @@
 //! | `getrandom` | | nonces from the operating system (`Xaes256Gcm::seal_random`, `nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR; one message sealed in parts, by several machines (`fastgcm::hazmat`) |
 //! | `rayon` | | one message on all cores (`Key::parallel`) |
-//! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
+//! | `scrub` | | wipes the stack and the registers that a call has used, after each call (x86-64; elsewhere only the stack) |
 //!
 //! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor
-//! has. It then uses the instructions that the program is compiled for (`-C target-feature=+aes,+sha3`;
-//! Apple's targets have them), or [`Backend::Portable`] if there are none. On x86-64 and RISC-V the library
-//! finds all instructions without `std`.
+//! has. It then uses the instructions for which the program is compiled (`-C target-feature=+aes,+sha3`;
+//! Apple's targets enable them), or [`Backend::Portable`] if the program is compiled for none. On x86-64 and
+//! RISC-V the library finds all instructions without `std`.
 //!
-//! **A smaller program.** All back ends of a target are compiled in. `RUSTFLAGS="--cfg
-//! fastgcm_without_avx512"` leaves out `vaes-avx512`; `fastgcm_without_avx2`, `fastgcm_without_avx`,
-//! `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other ones of x86-64. `portable` stays.
+//! **A smaller program.** All back ends of a target are compiled in.
+//! `RUSTFLAGS="--cfg fastgcm_without_avx512"` leaves out `vaes-avx512`; `fastgcm_without_avx2`,
+//! `fastgcm_without_avx`, `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other back ends of
+//! x86-64. `portable` always stays.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![deny(unsafe_code)]
-// `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
+// `each!` spells out branches whose condition is a constant; clippy looks into the dead branches.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
-// A machine without a row of its own goes the plain way (`gcm::software`) and has no use for the rest, and so
-// has a machine whose rows are left out on purpose.
+// A machine that has no row of its own takes the plain way (`gcm::software`) and does not use the rest. A
+// build that leaves all rows out does not use it either.
 #![cfg_attr(
     not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")),
     allow(dead_code, unused_imports)
@@ -91,7 +93,7 @@
     ),
     allow(dead_code, unused_imports)
 )]
-// What only feature `internals` shows is `pub` all the same.
+// Items that only feature `internals` shows are `pub` all the same.
 #![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
 
 #[cfg(feature = "alloc")]
@@ -102,7 +104,7 @@ extern crate std;
 #[macro_use]
 mod unroll;
 
-// In the order in which rustdoc shows what each adds to a `Key`.
+// The order in which rustdoc shows what each module adds to a `Key`.
 mod key;
 pub mod seal;
 pub mod stream;
@@ -164,7 +166,7 @@ pub use stream::Sealer;
 pub use tag::{AnyTag, CommittingTag, ShortTag, TAG_LEN, Tag};
 pub use xaes::{KcXaes, KcXaes256Gcm, Xaes, Xaes256Gcm};
 
-/// A 128-bit block, its bytes in memory order: the first is the lowest.
+/// A 128-bit block with its bytes in memory order: the first byte is the lowest.
 pub(crate) type Block = u128;
 
 /// The code in README.md, as tests.

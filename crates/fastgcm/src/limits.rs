@@ -1,7 +1,8 @@
 //! The limits of SP 800-38D, section 5.2.1.1, in bytes.
 //!
-//! Every function checks them before it writes anything. The number of messages that one key may seal is no
-//! limit of one call, so the caller counts: with random 96-bit nonces at most 2^32 messages (section 8.3).
+//! Every function checks these limits before it writes anything. The number of messages that one key may seal
+//! is not a limit of one call, so the caller must count: with random 96-bit nonces a key may seal at most
+//! 2^32 messages (section 8.3).
 
 use crate::Error;
 
@@ -13,13 +14,13 @@ pub const AAD: u64 = (1 << 61) - 1;
 /// The longest nonce, in bytes: the whole bytes of 2^64 - 1 bits.
 pub const NONCE: u64 = (1 << 61) - 1;
 
-/// `TooLong` unless both lengths are within the limits.
+/// Returns `TooLong` unless both lengths are within the limits.
 #[inline]
 pub(crate) fn check(aad: usize, text: usize) -> Result<(), Error> {
     if aad as u64 > AAD || text as u64 > TEXT { Err(Error::TooLong) } else { Ok(()) }
 }
 
-/// `InvalidLength` if a nonce has no byte at all, `TooLong` if it is not within the limit.
+/// Returns `InvalidLength` if a nonce is empty, or `TooLong` if it exceeds the limit.
 #[inline]
 pub(crate) fn check_nonce(nonce: usize) -> Result<(), Error> {
     match nonce as u64 {

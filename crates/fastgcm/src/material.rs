@@ -1,12 +1,12 @@
-//! What is derived from the bytes of a key.
+//! What a key derives from its bytes.
 
 use crate::{
     aes::Schedule,
     inout::{Kept, Plain, Storage},
 };
 
-/// AES round keys, and what a row makes of the key besides: its own type (`ghash::Powers`, or the tables of
-/// `gcm::software`), or, where the row is not known, room for any.
+/// AES round keys, and what else a row derives from the key: the row's own type (`ghash::Powers`, or the
+/// tables of `gcm::software`), or, where the row is not known, room for any of these types.
 pub(crate) type Material<T = Storage> = Kept<Schedule, T>;
 
 impl<T: Plain> Material<T> {

@@ -1,9 +1,9 @@
-//! Nonces, and the pre-counter block J0 that comes of them (SP 800-38D, section 7.1, step 2).
+//! Nonces, and the pre-counter block J0 that is derived from them (SP 800-38D, section 7.1, step 2).
 //!
-//! There are two kinds, and they are two types down to the counter that each may use. The counter of a
-//! **96-bit** nonce starts at 2 and goes up by one: it is public, so it may index a table. For **any other
-//! length** J0 = GHASH(nonce), so the counter depends on the hash key, and nothing may be indexed by it: that
-//! kind meets only the counter that adds ([`gcm::counter`](crate::gcm)).
+//! There are two kinds of nonces, and they are two types down to the counter that each may use. The counter
+//! of a **96-bit** nonce starts at 2 and goes up by one: it is public, so it may index a table. For **any
+//! other length** J0 = GHASH(nonce), so the counter depends on the hash key, and nothing may be indexed by
+//! it. This kind uses only the counter that adds ([`gcm::counter`](crate::gcm)).
 
 use crate::{
     Block, Error,
@@ -11,15 +11,15 @@ use crate::{
     limits,
 };
 
-/// The length in bytes of the nonce to prefer: 96 bits.
+/// The preferred length of a nonce in bytes: 96 bits.
 pub const NONCE_LEN: usize = 12;
 
 /// A nonce: the number that must be unique for every message under one key.
 ///
-/// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with
-/// `try_into()`, which fails unless the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes,
-/// from 1 on. Twelve bytes are faster and have the better bounds; take another length only where a protocol
-/// asks for it.
+/// An array of 12 bytes becomes a nonce with `into()`, which cannot fail. A slice becomes a nonce with
+/// `try_into()`, which fails unless the slice has 12 bytes. [`Nonce::any`] takes any number of bytes from 1
+/// on. Nonces of twelve bytes are faster and have better bounds; use another length only where a protocol
+/// requires it.
 ///
 /// ```
 /// # use fastgcm::{Key, Nonce};
@@ -43,7 +43,7 @@ pub(crate) enum Kind<'a> {
     Any(&'a [u8]),
 }
 
-/// A nonce of 96 bits, in the two parts in which it is loaded. Its counter is public.
+/// A nonce of 96 bits, in the parts in which it is loaded. Its counter is public.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nonce96 {
     first: u64,
@@ -55,12 +55,12 @@ pub(crate) struct Nonce96 {
 pub(crate) struct J0(pub(crate) Block);
 
 impl<'a> Nonce<'a> {
-    /// Makes a nonce of any length from 1 byte on. Of 12 bytes it makes the same nonce as `into()`.
+    /// Makes a nonce of any length from 1 byte on. From 12 bytes it makes the nonce that `into()` makes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `nonce` is empty (the tag of an empty message with an empty
-    /// nonce would give the hash key away), [`TooLong`](Error::TooLong) if it has more than [`limits::NONCE`]
-    /// bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `nonce` is empty (the tag of an empty message with
+    /// an empty nonce would give away the hash key), or [`TooLong`](Error::TooLong) if `nonce` has more than
+    /// [`limits::NONCE`] bytes.
     #[inline]
     pub fn any(nonce: &'a [u8]) -> Result<Self, Error> {
         if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
@@ -70,10 +70,10 @@ impl<'a> Nonce<'a> {
         Ok(Self(Kind::Any(nonce)))
     }
 
-    /// Returns the bytes of a nonce of 12, for a caller that keeps it for a later call; `None` for any other
-    /// length.
+    /// Returns the bytes of a nonce of 12 bytes, for a caller that keeps them for a later call, or `None` for
+    /// a nonce of any other length.
     ///
-    /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was
+    /// `Nonce::from(&nonce).to_array()` copies by words, so the copy waits for no store, however `nonce` was
     /// just written. `*nonce` copies as `memcpy` does.
     #[inline]
     pub fn to_array(&self) -> Option<[u8; NONCE_LEN]> {
@@ -101,10 +101,10 @@ impl From<[u8; 12]> for Nonce<'_> {
 impl TryFrom<&[u8]> for Nonce<'_> {
     type Error = Error;
 
-    /// Makes a nonce of 12 bytes, and of no other length: [`Nonce::any`] accepts other lengths.
+    /// Makes a nonce of exactly 12 bytes. [`Nonce::any`] accepts other lengths.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     #[inline]
     fn try_from(nonce: &[u8]) -> Result<Self, Error> {
         <&[u8; NONCE_LEN]>::try_from(nonce).map(Into::into).map_err(|_| Error::InvalidLength)
@@ -115,9 +115,9 @@ impl Nonce96 {
     pub(crate) const ZERO: Self = Self { first: 0, rest: 0 };
 
     /// Loads three words of 4 bytes. A load that spans two stores waits until both have left the store
-    /// buffer, and a nonce is often stored just before the call: as salt and counter by 4 + 8 bytes, by
-    /// `memcpy` by 8 + 4. No word spans two of either. As loads of 4 + 8 bytes a message behind `memcpy` took
-    /// 31 ns, and takes 12 (16 bytes, AES-128, Emerald Rapids).
+    /// buffer, and a nonce is often stored just before the call: as salt and counter by 4 + 8 bytes, or by
+    /// `memcpy` by 8 + 4. No word spans two stores of either kind. With loads of 4 + 8 bytes a message after
+    /// `memcpy` took 31 ns; it now takes 12 (16 bytes, AES-128, Emerald Rapids).
     ///
     /// Each word is a value of its own until `joined`: an array of words would be copied by 8 + 4 bytes.
     #[inline(always)]
@@ -126,7 +126,7 @@ impl Nonce96 {
         Self { first: u64::from(word(0)), rest: joined(word(4), word(8)) }
     }
 
-    /// The nonce as bytes.
+    /// Returns the nonce as bytes.
     #[inline(always)]
     pub(crate) fn to_array(self) -> [u8; NONCE_LEN] {
         let mut nonce = [0; NONCE_LEN];
@@ -135,20 +135,20 @@ impl Nonce96 {
         nonce
     }
 
-    /// The counter block with that counter.
+    /// Returns the counter block with this counter.
     #[inline(always)]
     pub(crate) fn with_counter(self, counter: u32) -> Block {
         self.first as Block | (self.rest as Block) << 32 | self::counter(counter)
     }
 
-    /// The counter block with a counter of zero, in every lane.
+    /// Returns the counter block with a counter of zero, in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Vectors>(self, s: S) -> S::V {
         s.splat_nonce(self.first as u32, self.rest)
     }
 }
 
-/// A counter where it stands in its block.
+/// Returns a counter at its place in the block.
 #[inline(always)]
 pub(crate) fn counter(counter: u32) -> Block {
     (counter.swap_bytes() as Block) << 96
@@ -172,8 +172,8 @@ impl Start {
 }
 
 impl J0 {
-    /// The counter block of block `index` of the text (inc32 of SP 800-38D, section 6.2: modulo 2^32, without
-    /// a carry into the nonce).
+    /// Returns the counter block of block `index` of the text (inc32 of SP 800-38D, section 6.2: modulo 2^32,
+    /// without a carry into the nonce).
     #[inline(always)]
     pub(crate) fn counter_block(self, index: u32) -> Block {
         const LOW: Block = u32::MAX as Block;

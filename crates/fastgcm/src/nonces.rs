@@ -1,16 +1,16 @@
-//! Nonces that cannot repeat: counted, or drawn and counted.
+//! Nonces that cannot repeat: counted, or drawn at random and counted.
 //!
-//! A nonce that is used twice gives the XOR of two texts away, and the hash key with which anybody can forge.
-//! Two types make that a matter of construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of
+//! Two messages with one nonce give away the XOR of their texts and the hash key, with which anybody can
+//! forge. Two types rule this out by construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of
 //! them to a key, so that nobody chooses a nonce by hand:
 //!
 //! | | for whom | used up after |
 //! |---|---|---|
-//! | [`CounterNonces`] | one sealer for each key or fixed field, which knows how far it has come | 2^64 messages, fewer with a longer fixed field |
-//! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that forgets | 2^32 messages, of all sealers together |
+//! | [`CounterNonces`] | one sealer for each key or fixed field, which remembers its count | 2^64 messages, fewer with a longer fixed field |
+//! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that may forget its count | 2^32 messages, of all sealers together |
 //!
-//! `docs/nonces.md` in the repository says which to take, and when [`Xaes256Gcm`](crate::Xaes256Gcm) is the
-//! better choice.
+//! `docs/nonces.md` in the repository says which type to choose, and when [`Xaes256Gcm`](crate::Xaes256Gcm)
+//! is the better choice.
 
 use crate::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag, limits};
 #[cfg(feature = "alloc")]
@@ -29,11 +29,11 @@ mod sealed {
 }
 
 /// The deterministic construction (SP 800-38D, section 8.2.1): a fixed field of `FIXED` bytes, which names
-/// the sealer, and behind it an invocation field, which counts its messages as a big-endian number.
+/// the sealer, and behind it an invocation field, which counts the sealer's messages as a big-endian number.
 ///
-/// `FIXED` is 4 to 11; with 4, as TLS and IPsec have it, the invocation field has 64 bits. No two sealers may
+/// `FIXED` is 4 to 11; with 4, as in TLS and IPsec, the invocation field has 64 bits. No two sealers may
 /// share a key and a fixed field, so the type cannot be cloned. A process that forks, or a machine that is
-/// restored from a snapshot, is a second sealer: it needs another fixed field.
+/// restored from a snapshot, becomes a second sealer and needs another fixed field.
 ///
 /// ```
 /// use fastgcm::{Error, nonces::CounterNonces};
@@ -48,7 +48,7 @@ mod sealed {
 #[derive(Debug)]
 pub struct CounterNonces<const FIXED: usize = 4> {
     fixed: [u8; FIXED],
-    /// `None` when they are used up.
+    /// `None` when the nonces are used up.
     next: Option<u64>,
 }
 
@@ -59,19 +59,19 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
         u64::MAX >> (8 * (FIXED - 4))
     };
 
-    /// Counts from zero.
+    /// Makes nonces that count from zero.
     #[inline]
     pub fn new(fixed: [u8; FIXED]) -> Self {
         const { assert!(Self::LAST > 0) }
         Self { fixed, next: Some(0) }
     }
 
-    /// Counts from `next` on, as [`position`](Self::position) returned it. A sealer that goes on after a
-    /// restart must have stored a value that was not reached yet: one far ahead, before the nonces up to it
-    /// are given out.
+    /// Makes nonces that count from `next` on, a value that [`position`](Self::position) returned. A sealer
+    /// that continues after a restart must have stored a value that it had not reached yet: a value far
+    /// ahead, stored before the nonces up to it are given out.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) if the invocation field does not reach so far.
+    /// Returns [`Exhausted`](Error::Exhausted) if the invocation field cannot hold `next`.
     #[inline]
     pub fn starting_at(fixed: [u8; FIXED], next: u64) -> Result<Self, Error> {
         if next > Self::LAST { Err(Error::Exhausted) } else { Ok(Self { fixed, next: Some(next) }) }
@@ -83,10 +83,10 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
         self.next
     }
 
-    /// The next nonce.
+    /// Returns the next nonce.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) once all nonces have been given out, and from then on.
+    /// Returns [`Exhausted`](Error::Exhausted) once all nonces have been given out.
     #[inline]
     pub fn draw(&mut self) -> Result<[u8; 12], Error> {
         let now = self.next.ok_or(Error::Exhausted)?;
@@ -108,8 +108,8 @@ impl<const FIXED: usize> sealed::Sealed for CounterNonces<FIXED> {
 /// The RBG-based construction (SP 800-38D, section 8.2.2): 96 bits from the operating system, for at most
 /// 2^32 messages.
 ///
-/// The limit is that of section 8.3: two of 2^32 nonces are the same with a chance of 2^-33. It holds for all
-/// sealers under the key together; a `RandomNonces` counts its own messages.
+/// The limit is that of section 8.3: the chance that two of 2^32 nonces are equal is 2^-33. The limit holds
+/// for all sealers under the key together; a `RandomNonces` counts only its own messages.
 #[cfg(feature = "getrandom")]
 #[derive(Debug, Default)]
 pub struct RandomNonces {
@@ -118,7 +118,7 @@ pub struct RandomNonces {
 
 #[cfg(feature = "getrandom")]
 impl RandomNonces {
-    /// The messages that a key may seal with random nonces.
+    /// The number of messages that a key may seal with random nonces.
     pub const LIMIT: u64 = 1 << 32;
 
     /// Makes the nonces of a key that has sealed nothing yet.
@@ -127,23 +127,25 @@ impl RandomNonces {
         Self::default()
     }
 
-    /// Makes the nonces of a key that has sealed `used` messages, or is promised to others for as many.
+    /// Makes the nonces of a key that has sealed `used` messages, or that other sealers may use for that
+    /// many.
     #[inline]
     pub fn after(used: u64) -> Self {
         Self { used }
     }
 
-    /// Returns the number of messages so far, with those before.
+    /// Returns the number of messages so far, including the messages given to `after`.
     #[inline]
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The next nonce.
+    /// Returns the next nonce.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) after [`LIMIT`](Self::LIMIT) of them, [`NoEntropy`](Error::NoEntropy)
-    /// if the operating system gives no random bytes: then none is counted.
+    /// Returns [`Exhausted`](Error::Exhausted) after [`LIMIT`](Self::LIMIT) nonces, or
+    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes; no nonce is then
+    /// counted.
     #[inline]
     pub fn draw(&mut self) -> Result<[u8; 12], Error> {
         if self.used >= Self::LIMIT {
@@ -163,7 +165,7 @@ impl sealed::Sealed for RandomNonces {
     }
 }
 
-/// Random bytes from the operating system.
+/// Returns random bytes from the operating system.
 #[cfg(feature = "getrandom")]
 #[inline]
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
@@ -172,7 +174,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// A key that chooses its nonces itself. Any [`Key`] of the same bytes opens its messages.
+/// A key that chooses its nonces itself. Any [`Key`] made of its bytes opens its messages.
 ///
 /// ```
 /// use fastgcm::nonces::{CounterNonces, SealingKey};
@@ -205,26 +207,26 @@ impl<N: Nonces> SealingKey<N> {
     /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     #[inline]
     pub fn new(key: &[u8], nonces: N) -> Result<Self, Error> {
         Ok(Self { key: Key::new(key)?, nonces })
     }
 
-    /// Makes what [`new`](Self::new) makes, for one back end.
+    /// Does what [`new`](Self::new) does, for the back end `backend`.
     ///
     /// # Errors
-    /// As [`Key::with_backend`].
+    /// Fails like [`Key::with_backend`].
     #[inline]
     pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
         Ok(Self { key: Key::with_backend(key, backend)?, nonces })
     }
 
-    /// Encrypts `text` in place. Returns the nonce, which goes with the message, and the tag.
+    /// Encrypts `text` in place. Returns the nonce, which travels with the message, and the tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`Key::seal`], [`Exhausted`](Error::Exhausted) and `NoEntropy` as
-    /// for the nonces: `text` is untouched, and no nonce is used.
+    /// Returns [`TooLong`](Error::TooLong) as [`Key::seal`] does, or [`Exhausted`](Error::Exhausted) or
+    /// `NoEntropy` as the nonces do; `text` is untouched, and no nonce is used.
     #[inline]
     pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
         limits::check(aad.len(), text.len())?;
@@ -232,12 +234,12 @@ impl<N: Nonces> SealingKey<N> {
         Ok((nonce, self.key.seal(nonce, aad, text)?))
     }
 
-    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these. Returns the
-    /// nonce, which goes with the message.
+    /// Encrypts all of `buffer` except its last 16 bytes in place, and writes the tag to those 16 bytes.
+    /// Returns the nonce, which travels with the message.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, else as for
-    /// [`seal`](Self::seal): `buffer` is untouched, and no nonce is used.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes. Otherwise fails
+    /// like [`seal`](Self::seal). `buffer` is untouched, and no nonce is used.
     pub fn seal_appended(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<[u8; NONCE_LEN], Error> {
         let (text, place) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         let (nonce, tag) = self.seal(aad, text)?;
@@ -245,12 +247,12 @@ impl<N: Nonces> SealingKey<N> {
         Ok(nonce)
     }
 
-    /// Encrypts `buffer` in place, except for its first 12 and its last 16 bytes, and writes the nonce and
-    /// the tag to these.
+    /// Encrypts all of `buffer` except its first 12 and its last 16 bytes in place, and writes the nonce and
+    /// the tag to those bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 28 bytes, else as for
-    /// [`seal`](Self::seal): `buffer` is untouched, and no nonce is used.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 28 bytes. Otherwise fails
+    /// like [`seal`](Self::seal). `buffer` is untouched, and no nonce is used.
     pub fn seal_prefixed(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (place, rest) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::InvalidLength)?;
         *place = self.seal_appended(aad, rest)?;
@@ -260,7 +262,7 @@ impl<N: Nonces> SealingKey<N> {
     /// Encrypts `text` to a new vector, which holds nonce, ciphertext and tag: 28 bytes more than the text.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal).
+    /// Fails like [`seal`](Self::seal).
     ///
     /// ```
     /// # use fastgcm::nonces::{CounterNonces, SealingKey};
@@ -283,7 +285,7 @@ impl<N: Nonces> SealingKey<N> {
     /// Does what [`open_prefixed`] does, with this key.
     ///
     /// # Errors
-    /// As for [`open_prefixed`].
+    /// Fails like [`open_prefixed`].
     pub fn open_prefixed<'b>(&self, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         open_prefixed(&self.key, aad, buffer)
     }
@@ -291,7 +293,7 @@ impl<N: Nonces> SealingKey<N> {
     /// Does what [`open_vec`] does, with this key.
     ///
     /// # Errors
-    /// As for [`open_vec`].
+    /// Fails like [`open_vec`].
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         open_vec(&self.key, aad, message)
@@ -300,7 +302,7 @@ impl<N: Nonces> SealingKey<N> {
     /// Does what [`Key::open`] does, with this key.
     ///
     /// # Errors
-    /// As for [`Key::open`].
+    /// Fails like [`Key::open`].
     #[inline]
     pub fn open<'n>(
         &self,
@@ -312,7 +314,7 @@ impl<N: Nonces> SealingKey<N> {
         self.key.open(nonce, aad, text, tag)
     }
 
-    /// Returns the nonces, which tell how far they have come.
+    /// Returns the nonces, which tell how many messages they have served.
     #[inline]
     pub fn nonces(&self) -> &N {
         &self.nonces
@@ -328,9 +330,9 @@ impl<N: Nonces> SealingKey<N> {
 /// [`SealingKey::seal_prefixed`] and `SealingKey::seal_vec` make such messages.
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `buffer` has fewer than 28 bytes: all
-/// between nonce and tag is zero then.
-/// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `buffer` is untouched.
+/// Returns [`Unauthentic`](Error::Unauthentic) as [`Key::open`] does, and if `buffer` has fewer than 28
+/// bytes; everything between nonce and tag is then zero. Returns [`TooLong`](Error::TooLong) as [`Key::seal`]
+/// does; `buffer` is untouched.
 pub fn open_prefixed<'b>(key: &Key, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
     let (nonce, sealed) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::Unauthentic)?;
     key.open_appended(Nonce::from(&*nonce), aad, sealed)
@@ -339,8 +341,8 @@ pub fn open_prefixed<'b>(key: &Key, aad: &[u8], buffer: &'b mut [u8]) -> Result<
 /// Decrypts `message`, which holds a nonce of 12 bytes, ciphertext and tag, to a new vector.
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `message` has fewer than 28 bytes;
-/// [`TooLong`](Error::TooLong) as for [`Key::seal`].
+/// Returns [`Unauthentic`](Error::Unauthentic) as [`Key::open`] does, and if `message` has fewer than 28
+/// bytes. Returns [`TooLong`](Error::TooLong) as [`Key::seal`] does.
 #[cfg(feature = "alloc")]
 pub fn open_vec(key: &Key, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
     let (nonce, sealed) = message.split_first_chunk::<NONCE_LEN>().ok_or(Error::Unauthentic)?;
@@ -348,7 +350,7 @@ pub fn open_vec(key: &Key, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error>
 }
 
 impl<N: fmt::Debug> fmt::Debug for SealingKey<N> {
-    /// The key's length and back end, and the nonces, which are public; nothing of the key.
+    /// Writes the key's length and back end and the nonces, which are public, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SealingKey").field("key", &self.key).field("nonces", &self.nonces).finish()
     }

@@ -1,8 +1,8 @@
 //! Functions that make a key, use it for one message, and wipe it.
 //!
 //! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the
-//! [`Key`] than on the message: a `Key` holds the powers of the hash key that a long message needs, 36 of them.
-//! A short message needs three. So these functions look at the message first.
+//! [`Key`] than on the message: a `Key` holds the 36 powers of the hash key that a long message needs. A
+//! short message needs three. So these functions look at the message first.
 
 use crate::{
     Backend, Block, Error, Key, Nonce, Tag,
@@ -15,15 +15,15 @@ use crate::{
     tag::{AnyTag, tags_differ},
 };
 
-/// Encrypts `text` in place under a key that is used for this message only, and returns its tag.
+/// Encrypts `text` in place under a key that seals only this message, and returns the tag.
 ///
-/// The result is that of [`Key::new`] and [`Key::seal`]. This function is faster, because it makes only the
-/// powers of the hash key that the message needs. `key` has 16, 24 or 32 bytes. The round keys and powers
+/// The result equals that of [`Key::new`] and [`Key::seal`]. This function is faster, because it makes only
+/// the powers of the hash key that the message needs. `key` has 16, 24 or 32 bytes. The round keys and powers
 /// stay on the stack and are wiped.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`TooLong`](Error::TooLong) as for
-/// [`Key::seal`]. `text` is untouched.
+/// Returns [`InvalidLength`](Error::InvalidLength) if `key` has another length, or
+/// [`TooLong`](Error::TooLong) as [`Key::seal`] does. `text` is untouched.
 ///
 /// ```
 /// let (key, mut text) = ([7; 32], *b"to be sealed");
@@ -42,12 +42,13 @@ pub fn seal_once<'n>(
     seal(Backend::best(), key, nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
-/// Decrypts `text` in place under a key that is used for this message only. The result is that of
-/// [`Key::new`] and [`Key::open`].
+/// Decrypts `text` in place under a key that opens only this message. The result equals that of [`Key::new`]
+/// and [`Key::open`].
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`]: `text` is all zero then.
-/// [`InvalidLength`](Error::InvalidLength) if `key` has not 16, 24 or 32 bytes, [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
+/// Returns [`Unauthentic`](Error::Unauthentic) as [`Key::open`] does; `text` is then all zero. Returns
+/// [`InvalidLength`](Error::InvalidLength) unless `key` has 16, 24 or 32 bytes, or
+/// [`TooLong`](Error::TooLong) as [`Key::open`] does; `text` is untouched.
 #[inline]
 pub fn open_once<'n>(
     key: &[u8],
@@ -60,11 +61,11 @@ pub fn open_once<'n>(
 }
 
 impl Backend {
-    /// Does what [`seal_once`] does, with this back end.
+    /// Does what [`seal_once`] does, on this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end, else as for
-    /// [`seal_once`]. `text` is untouched.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run the back end. Otherwise fails
+    /// like [`seal_once`]. `text` is untouched.
     #[inline]
     pub fn seal_once<'n>(
         self,
@@ -76,11 +77,11 @@ impl Backend {
         seal(self.row()?, key, nonce.into(), aad, InOut::in_place(text), Tag::of)
     }
 
-    /// Does what [`open_once`] does, with this back end.
+    /// Does what [`open_once`] does, on this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end: `text` is untouched. Else
-    /// as for [`open_once`].
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run the back end; `text` is
+    /// untouched. Otherwise fails like [`open_once`].
     #[inline]
     pub fn open_once<'n>(
         self,
@@ -125,7 +126,7 @@ pub(crate) fn open(
     verdict(decrypt(row, key, nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))?, text)
 }
 
-/// Decrypts, and returns what `then` makes of the tag that the message should have.
+/// Decrypts, and returns what `then` makes of the right tag.
 #[inline(always)]
 pub(crate) fn decrypt<T>(
     row: &'static Row,
@@ -142,8 +143,8 @@ pub(crate) fn decrypt<T>(
     with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, text, then))
 }
 
-/// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler
-/// may have copied a key that is returned by value, and nobody wipes the copy.
+/// Seals or opens a message with a key of its own. With feature `scrub` the function also has a frame of its
+/// own: the compiler may have copied a key that is returned by value, and nobody else wipes the copy.
 #[inline(always)]
 fn with_key<T>(
     row: &'static Row,
@@ -154,8 +155,8 @@ fn with_key<T>(
     try_wiped_after_all!(message(&Key::for_one(key, row, one)))
 }
 
-/// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is
-/// hashed as well, in as many blocks as it pleases: then all.
+/// Returns the lengths that say which powers of H a message needs. A nonce that does not have 12 bytes is
+/// hashed too, and may be of any length, so it needs all powers.
 fn lengths(nonce: Nonce<'_>, aad: usize, text: usize) -> Option<(usize, usize)> {
     matches!(nonce.0, Kind::Public(_)).then_some((aad, text))
 }

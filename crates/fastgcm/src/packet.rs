@@ -8,15 +8,15 @@ pub(crate) const TOGETHER: usize = 4;
 /// A message of a batch: what is sealed or opened, and the result
 /// ([`Key::seal_batch`](crate::Key::seal_batch)).
 ///
-/// The fields are those of DPDK's `rte_crypto_sym_vec`, one packet beside the other: `iv`, `aad`, source and
+/// The fields are those of DPDK's `rte_crypto_sym_vec`, which has an array for each: `iv`, `aad`, source and
 /// destination, `digest`, `status`.
 #[derive(Debug)]
 pub struct Packet<'a> {
     /// The nonce, which must be unique for every message under one key.
     pub nonce: [u8; 12],
-    /// What is authenticated and not encrypted.
+    /// Data that is authenticated and not encrypted.
     pub aad: &'a [u8],
-    /// What is read, and where it is written.
+    /// The text that is read, and where it is written.
     pub text: Text<'a>,
     /// Sealing writes the tag here. Opening reads it here.
     pub tag: Tag,
@@ -27,14 +27,14 @@ pub struct Packet<'a> {
 /// The text of a [`Packet`].
 #[derive(Debug)]
 pub enum Text<'a> {
-    /// Read and written in one place.
+    /// The text is read and written in one place.
     InPlace(&'a mut [u8]),
-    /// Read from one buffer and written to another of the same length.
+    /// The text is read from the first buffer and written to the second, which has the same length.
     To(&'a [u8], &'a mut [u8]),
 }
 
 impl Text<'_> {
-    /// Its length, if it has one.
+    /// Returns the length of the text, if its two buffers have one length.
     #[inline(always)]
     pub(crate) fn len(&self) -> Option<usize> {
         match self {
@@ -53,21 +53,21 @@ impl Text<'_> {
 }
 
 impl<'a> Packet<'a> {
-    /// A packet whose text is sealed or opened in place. `tag` is the tag of a packet that is opened, or
-    /// anything.
+    /// Makes a packet whose text is sealed or opened in place. `tag` is the tag of a packet to be opened, or
+    /// any value for a packet to be sealed.
     #[inline]
     pub fn in_place(nonce: [u8; 12], aad: &'a [u8], text: &'a mut [u8], tag: Tag) -> Self {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::InPlace(text), tag, status: Ok(()) }
     }
 
-    /// A packet whose text goes from one buffer to another. Sealing and opening refuse it if the two buffers
-    /// have different lengths.
+    /// Makes a packet whose text goes from one buffer to another. Sealing and opening refuse it if the two
+    /// buffers have different lengths.
     #[inline]
     pub fn to(nonce: [u8; 12], aad: &'a [u8], from: &'a [u8], to: &'a mut [u8], tag: Tag) -> Self {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::To(from, to), tag, status: Ok(()) }
     }
 
-    /// Bytes of text that are written.
+    /// Returns how many bytes of text are written.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> usize {
         match &self.text {
@@ -75,19 +75,19 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Bytes of AAD and of text, if it has one length.
+    /// Returns the numbers of bytes of AAD and of text, if the text has one length.
     #[inline(always)]
     pub(crate) fn lengths(&self) -> Option<(usize, usize)> {
         Some((self.aad.len(), self.text.len()?))
     }
 
-    /// The text, if it has one length.
+    /// Returns the text, if it has one length.
     #[inline(always)]
     pub(crate) fn in_out(&mut self) -> Option<InOut<'_>> {
         self.text.in_out()
     }
 
-    /// What is written.
+    /// Returns the buffer that is written.
     pub(crate) fn written(&mut self) -> &mut [u8] {
         match &mut self.text {
             Text::InPlace(text) | Text::To(_, text) => text,
@@ -99,8 +99,8 @@ impl<'a> Packet<'a> {
         Nonce96::new(&self.nonce)
     }
 
-    /// Takes the tag that was found: as its own, or to be compared with its own. Returns whether that was
-    /// wrong.
+    /// Stores the tag that was found, or compares it with the packet's own tag. Returns whether the packet's
+    /// tag was wrong.
     #[inline(always)]
     pub(crate) fn conclude<const SEAL: bool>(&mut self, found: Block) -> bool {
         if SEAL {

@@ -1,7 +1,7 @@
-//! One message on all cores (feature `rayon`), bit for bit the same as on one.
+//! One message on all cores (feature `rayon`). The result is bit for bit that of one core.
 //!
-//! The text is cut into parts, and a thread that is free takes the next one. The hashes of the parts are put
-//! together with powers of H ([`crate::parts`]).
+//! The text is cut into parts, and each free thread takes the next one. Powers of H combine the hashes of the
+//! parts ([`crate::parts`]).
 
 use crate::{
     AnyTag, Block, Error, Key, Nonce, Tag, Text,
@@ -22,20 +22,21 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Bytes from which on threads are used. A thread of the pool that sleeps takes 35 µs or more to wake up, and
-/// a virtual machine may begin it on the core of the caller: after 3 ms of rest 4 MiB took 1.1 times as long
-/// as on one core, and 16 MiB as long as there (Intel processor of 2023, two cores).
+/// The shortest message, in bytes, for which threads are used. A sleeping thread of the pool takes 35 µs or
+/// more to wake up, and a virtual machine may start it on the caller's core: after 3 ms of rest 4 MiB took
+/// 1.1 times as long as on one core, and 16 MiB took as long as on one core (Intel processor of 2023, two
+/// cores).
 const PAYS: usize = 4 << 20;
 
-/// Bytes of a part: many enough that beginning one costs little (with 64 KiB it cost 6 % of 64 MiB), and so
-/// few that nobody waits long for the last one (with 512 KiB it cost 10 % of 4 MiB).
+/// The bytes of a part: many enough that beginning a part costs little (with 64 KiB it cost 6 % of 64 MiB),
+/// and so few that nobody waits long for the last part (with 512 KiB it cost 10 % of 4 MiB).
 const PART: usize = 256 << 10;
 
-/// Seals and opens one message on all cores. [`Key::parallel`] makes it.
+/// Seals and opens one message on all cores. [`Key::parallel`] returns a `Parallel`.
 ///
-/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install`
-/// the call is. Messages below 4 MiB stay on the thread of the caller, where they are as fast as with
-/// [`Key::seal`].
+/// A `Parallel` uses the caller's thread and the threads of rayon's pool: the global pool, or the pool in
+/// whose `install` the call runs. Messages below 4 MiB stay on the caller's thread, where they are as fast as
+/// with [`Key::seal`].
 ///
 /// Two cores of an Intel processor of 2023 were 1.5 times as fast as one at 4 MiB, 1.75 times at 16 MiB and
 /// 1.9 times at 64 MiB. A pool that had been asleep gained nothing below 32 MiB.
@@ -74,9 +75,9 @@ impl Key {
 }
 
 impl<'a> Parallel<'a> {
-    /// Calls `watch` after each part, with the number of bytes that are done, from any of the threads. When
-    /// it returns `Break`, the message is stopped. When it panics, the message is stopped too, and the panic
-    /// goes on to the caller.
+    /// Calls `watch` after each part, from any of the threads, with the number of bytes that are done. If
+    /// `watch` returns `Break`, the message is stopped. If `watch` panics, the message is stopped too, and
+    /// the panic continues in the caller.
     #[must_use]
     pub fn watch(self, watch: &'a Watch<'a>) -> Self {
         Self { watch: Some(watch), ..self }
@@ -85,17 +86,18 @@ impl<'a> Parallel<'a> {
     /// Encrypts `text` in place and returns its tag, as [`Key::seal`] does.
     ///
     /// # Errors
-    /// As for [`Key::seal`], and [`Stopped`](Error::Stopped): `text` is bit for bit what it was.
+    /// Fails like [`Key::seal`], or returns [`Stopped`](Error::Stopped); `text` is then bit for bit what it
+    /// was.
     pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         self.run(nonce.into(), aad, Text::InPlace(text), true)
     }
 
-    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag, as [`Key::seal_detached_to`]
-    /// does.
+    /// Encrypts `text` to `ciphertext`, which has the same length as `text`, and returns the tag, as
+    /// [`Key::seal_detached_to`] does.
     ///
     /// # Errors
-    /// As there: `ciphertext` is untouched. [`Stopped`](Error::Stopped): `ciphertext` is zero wherever it was
-    /// written.
+    /// Fails like that function; `ciphertext` is untouched. Returns [`Stopped`](Error::Stopped) if `watch`
+    /// stops the message; `ciphertext` is then zero wherever it was written.
     pub fn seal_detached_to<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -109,8 +111,8 @@ impl<'a> Parallel<'a> {
     /// Decrypts `text` in place, as [`Key::open`] does.
     ///
     /// # Errors
-    /// As for [`Key::open`]: after [`Unauthentic`](Error::Unauthentic), `text` is all zero.
-    /// [`Stopped`](Error::Stopped): `text` is the ciphertext that it was.
+    /// Fails like [`Key::open`]: after [`Unauthentic`](Error::Unauthentic), `text` is all zero. After
+    /// [`Stopped`](Error::Stopped), `text` is the ciphertext that it was.
     pub fn open<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -122,11 +124,12 @@ impl<'a> Parallel<'a> {
         verdict(found, tag, text)
     }
 
-    /// Decrypts `ciphertext` to `text`, of the same length, as [`Key::open_detached_to`] does.
+    /// Decrypts `ciphertext` to `text`, which has the same length as `ciphertext`, as
+    /// [`Key::open_detached_to`] does.
     ///
     /// # Errors
-    /// As there: after [`Unauthentic`](Error::Unauthentic) `text` is all zero, and after
-    /// [`Stopped`](Error::Stopped) zero wherever it was written.
+    /// Fails like that function: after [`Unauthentic`](Error::Unauthentic) `text` is all zero. After
+    /// [`Stopped`](Error::Stopped) `text` is zero wherever it was written.
     pub fn open_detached_to<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -139,7 +142,7 @@ impl<'a> Parallel<'a> {
         verdict(found, tag, text)
     }
 
-    /// The tag that was found.
+    /// Seals or opens, and returns the tag that was found.
     fn run(&self, nonce: Nonce<'_>, aad: &[u8], mut text: Text<'_>, seal: bool) -> Result<Tag, Error> {
         let length = text.len().ok_or(Error::InvalidLength)?;
         limits::check(aad.len(), length)?;
@@ -163,7 +166,7 @@ impl<'a> Parallel<'a> {
                 part.hash =
                     part.text.in_out().and_then(|text| parts::crypt(key, nonce, offset, text, seal).ok());
                 let done = done.fetch_add(length, Ordering::Relaxed) + length;
-                // A panic of the caller's code must not leave a text that nobody has verified.
+                // A panic in the caller's code must not leave text that nobody has verified.
                 match catch_unwind(AssertUnwindSafe(|| self.watch.map(|watch| watch(done)))) {
                     Ok(None | Some(ControlFlow::Continue(()))) => {}
                     Ok(Some(ControlFlow::Break(()))) => stopped.store(true, Ordering::Relaxed),
@@ -189,19 +192,19 @@ impl<'a> Parallel<'a> {
             }
             return Err(Error::Stopped);
         }
-        // All parts were done: no length in them was too long.
+        // All parts are done, so no length in them was too long.
         combine(self.key, nonce, aad, parts.iter().filter_map(|part| part.hash.as_ref()))
     }
 }
 
 impl fmt::Debug for Parallel<'_> {
-    /// The key's length and back end.
+    /// Writes the key's length and back end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Parallel").field(self.key).finish()
     }
 }
 
-/// A part of the text, and its hash when it is done.
+/// A part of the text, and its hash once the part is done.
 struct Part<'a> {
     offset: u64,
     text: Text<'a>,
@@ -209,7 +212,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// What is done in place goes back by the same keystream; what went to another buffer is wiped.
+    /// Restores text in place with the keystream, and wipes text that was written to another buffer.
     fn undo(&mut self, key: &Key, nonce: Nonce<'_>, seal: bool) {
         if self.hash.is_none() {
             return;
@@ -221,7 +224,7 @@ impl Part<'_> {
     }
 }
 
-/// Parts of [`PART`] bytes each; the last one may be shorter.
+/// Cuts the text into parts of [`PART`] bytes each; the last part may be shorter.
 fn cut(text: Text<'_>) -> Vec<Part<'_>> {
     let part = |(number, text)| Part { offset: number as u64 * PART as u64, text, hash: None };
     match text {

@@ -1,9 +1,9 @@
-//! One message whose text is sealed in parts, by threads or by machines, and the tag that is put together of
-//! their hashes.
+//! One message whose text threads or machines seal in parts, and the tag that combines the hashes of the
+//! parts.
 //!
-//! GHASH is a polynomial in the hash key H (SP 800-38D, section 6.4). So the hash of a part that has n blocks
-//! behind it counts H^n times in the hash of the whole, and parts can be hashed apart. CTR can begin at any
-//! block anyway (section 6.5).
+//! GHASH is a polynomial in the hash key H (SP 800-38D, section 6.4). So the hash of a part with n blocks
+//! behind it counts H^n times in the hash of the whole, and parts can be hashed separately. CTR can begin at
+//! any block anyway (section 6.5).
 
 #[cfg(all(feature = "hazmat", feature = "alloc"))]
 use crate::tag::differ;
@@ -25,12 +25,12 @@ use zeroize::Zeroize;
 
 /// What one part of a message adds to the tag: GHASH of its ciphertext alone, and where the part lies.
 ///
-/// **It is as secret as the key.** With the hash and the ciphertext anybody can compute the hash key, and
-/// forge messages. Send it between machines under encryption, and keep it out of logs. It is wiped when it is
-/// dropped.
+/// **A part's hash is as secret as the key.** With the hash and the ciphertext anybody can compute the hash
+/// key and forge messages. Encrypt the hash when it travels between machines, and keep it out of logs. A
+/// `PartHash` is wiped when it is dropped.
 #[derive(Clone)]
 pub struct PartHash {
-    /// Returns where the part begins in the text, in bytes.
+    /// Where the part begins in the text, in bytes.
     offset: u64,
     length: u64,
     hash: Block,
@@ -41,7 +41,7 @@ impl PartHash {
     /// The length in bytes of what [`to_bytes`](Self::to_bytes) returns.
     pub const LEN: usize = 32;
 
-    /// Where the part begins in the text, in bytes.
+    /// Returns where the part begins in the text, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -51,8 +51,8 @@ impl PartHash {
         self.length
     }
 
-    /// The form that travels to another machine: offset and length as big-endian numbers of 8 bytes, and the
-    /// 16 bytes of GHASH in the order of SP 800-38D. It is secret.
+    /// Returns the form that travels to another machine: offset and length as big-endian numbers of 8 bytes,
+    /// then the 16 bytes of GHASH in the order of SP 800-38D. These bytes are secret.
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..8].copy_from_slice(&self.offset.to_be_bytes());
@@ -61,11 +61,11 @@ impl PartHash {
         bytes
     }
 
-    /// Makes a part's hash of these bytes again.
+    /// Restores a part's hash from these bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if no part lies there: the offset is no multiple of 16, or the
-    /// end is not within [`limits::TEXT`].
+    /// Returns [`InvalidLength`](Error::InvalidLength) if no part can lie there: the offset is not a multiple
+    /// of 16, or the end is beyond [`limits::TEXT`].
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (numbers, hash) = bytes.split_at(16);
         let numbers = u128::from_be_bytes(numbers.try_into().unwrap_or_default());
@@ -83,7 +83,7 @@ impl PartHash {
 }
 
 impl fmt::Debug for PartHash {
-    /// Where the part lies; nothing of its hash.
+    /// Writes where the part lies, and nothing of its hash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PartHash({}..{})", self.offset, self.offset + self.length)
     }
@@ -125,15 +125,16 @@ fn hashed(
 }
 
 /// Encrypts one part of a message in place: the part that begins at byte `offset` of the text, a multiple of
-/// 16. All parts but the last one have a multiple of 16 bytes. [`combine`] makes the tag of all.
+/// 16. Every part except the last has a length that is a multiple of 16 bytes. [`combine`] makes the tag of
+/// all parts.
 ///
-/// **One nonce, one text.** A part that is sealed twice, as after a failure, must have the same text each
-/// time. Two texts at one place of one message give each other away, and the hash key. A [`Plan`] sees to
-/// that.
+/// **One nonce, one text.** A part that is sealed twice, for example after a failure, must have the same text
+/// each time. Two texts at one place of one message give away each other and the hash key. A [`Plan`]
+/// enforces this rule.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `offset` is no multiple of 16, [`TooLong`](Error::TooLong) if
-/// the part ends behind [`limits::TEXT`] bytes. `text` is untouched.
+/// Returns [`InvalidLength`](Error::InvalidLength) if `offset` is not a multiple of 16, or
+/// [`TooLong`](Error::TooLong) if the part ends beyond [`limits::TEXT`] bytes. `text` is untouched.
 #[cfg(feature = "hazmat")]
 pub fn seal_part<'n>(
     key: &Key,
@@ -144,10 +145,12 @@ pub fn seal_part<'n>(
     crypt(key, nonce.into(), offset, InOut::in_place(text), true)
 }
 
-/// Encrypts `text`, one part of a message, to `ciphertext`, which has the same length. See [`seal_part`].
+/// Encrypts `text`, one part of a message, to `ciphertext`, which has the same length as `text`. See
+/// [`seal_part`].
 ///
 /// # Errors
-/// `InvalidLength` also if the lengths differ, else as for [`seal_part`]. `ciphertext` is untouched.
+/// Returns `InvalidLength` also if the lengths differ. Otherwise fails like [`seal_part`]. `ciphertext` is
+/// untouched.
 #[cfg(feature = "hazmat")]
 pub fn seal_part_to<'n>(
     key: &Key,
@@ -160,10 +163,10 @@ pub fn seal_part_to<'n>(
 }
 
 /// Decrypts one part of a message in place. **Nobody has verified the text** before [`combine`] has returned
-/// the message's tag: until then it must have no effect.
+/// the message's tag; until then the text must have no effect.
 ///
 /// # Errors
-/// As for [`seal_part`].
+/// Fails like [`seal_part`].
 #[cfg(feature = "hazmat")]
 pub fn open_part<'n>(
     key: &Key,
@@ -174,10 +177,11 @@ pub fn open_part<'n>(
     crypt(key, nonce.into(), offset, InOut::in_place(text), false)
 }
 
-/// Hashes one part of a ciphertext, and decrypts nothing: for a message that is verified first, part by part.
+/// Hashes one part of a ciphertext without decrypting it, so that a message can be verified first, part by
+/// part.
 ///
 /// # Errors
-/// As for [`seal_part`].
+/// Fails like [`seal_part`].
 #[cfg(feature = "hazmat")]
 pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, Error> {
     hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| {
@@ -185,14 +189,14 @@ pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, 
     })
 }
 
-/// Returns the tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Any
-/// machine and any back end may have hashed them. To verify a message, compare the tag with `==`, which takes
-/// constant time.
+/// Returns the tag of a message that was sealed or opened in parts. `parts` must come in the order of the
+/// text. Any machine and any back end may have hashed them. To verify a message, compare the tag with `==`,
+/// which takes constant time.
 ///
 /// # Errors
-/// [`Incomplete`](Error::Incomplete) unless the parts are one text: the first begins at 0, each other one
-/// where the one before it ends. [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes, or
-/// the text more than [`limits::TEXT`].
+/// Returns [`Incomplete`](Error::Incomplete) unless the parts form one text: the first begins at 0, and each
+/// other part begins where the previous one ends. Returns [`TooLong`](Error::TooLong) if `aad` has more than
+/// [`limits::AAD`] bytes, or the text more than [`limits::TEXT`].
 pub fn combine<'n, 'p>(
     key: &Key,
     nonce: impl Into<Nonce<'n>>,
@@ -227,16 +231,16 @@ pub fn combine<'n, 'p>(
     })
 }
 
-/// The plan of a message that several workers seal. The program that hands out the work makes it once.
+/// The plan of a message that several workers seal. The program that hands out the work makes one plan.
 ///
-/// It cuts the text into parts that do not overlap, and keeps the hash of each part that was sealed. The hash
-/// of a part is a digest of its text that cannot be computed without the key. So when a part is sealed again,
-/// after a worker or a connection has failed, [`accept`](Self::accept) notices another text. That text would
-/// give the first one away, and the key of the hash.
+/// The plan cuts the text into parts that do not overlap, and keeps the hash of each sealed part. This hash
+/// is a digest of the part's text that nobody can compute without the key. So when a part is sealed again,
+/// after a worker or a connection has failed, [`accept`](Self::accept) notices a different text. A different
+/// text would give away the first text and the hash key.
 ///
-/// **Order of work**: a worker seals its part into memory, sends the [`PartHash`] to the plan, and lets the
-/// ciphertext out of its hands only when the plan has accepted it. The plan is made for one nonce and one
-/// key, and must outlive its workers: a text that begins anew, without its plan, takes a new nonce.
+/// **Order of work**: a worker seals its part into memory, sends the [`PartHash`] to the plan, and releases
+/// the ciphertext only when the plan has accepted the hash. The plan is made for one nonce and one key, and
+/// must outlive its workers. A text that is started again without its plan needs a new nonce.
 ///
 /// ```
 /// # use fastgcm::{Key, hazmat::{Plan, seal_part}};
@@ -252,7 +256,7 @@ pub fn combine<'n, 'p>(
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
 ///
-/// It cannot be cloned: two plans would accept two texts for one part.
+/// A plan cannot be cloned: two plans would accept two texts for one part.
 ///
 /// ```compile_fail,E0599
 /// let plan = fastgcm::hazmat::Plan::new([1; 12], 16, 16).unwrap();
@@ -269,11 +273,11 @@ pub struct Plan {
 
 #[cfg(all(feature = "hazmat", feature = "alloc"))]
 impl Plan {
-    /// Plans a message with that nonce, of `text` bytes, in parts of `part` bytes. The last part may be
+    /// Plans a message of `text` bytes with this nonce, in parts of `part` bytes. The last part may be
     /// shorter.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `part` is 0 or no multiple of 16,
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `part` is 0 or not a multiple of 16, or
     /// [`TooLong`](Error::TooLong) if `text` is more than [`limits::TEXT`].
     pub fn new(nonce: [u8; 12], text: u64, part: u64) -> Result<Self, Error> {
         if part == 0 || !part.is_multiple_of(16) {
@@ -285,34 +289,34 @@ impl Plan {
         Ok(Self { nonce, text, part, accepted: BTreeMap::new() })
     }
 
-    /// Returns the nonce of the message, for all of its parts.
+    /// Returns the nonce of the message, which all parts use.
     pub fn nonce(&self) -> [u8; 12] {
         self.nonce
     }
 
-    /// All parts, in order: where each one begins and ends in the text, in bytes.
+    /// Returns all parts in order: where each part begins and ends in the text, in bytes.
     pub fn parts(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let (text, part) = (self.text, self.part);
         (0..text.div_ceil(part)).map(move |i| i * part..text.min((i + 1) * part))
     }
 
-    /// Returns the parts that were not accepted yet, in order.
+    /// Returns the parts that have not been accepted yet, in order.
     pub fn missing(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.parts().filter(|range| !self.accepted.contains_key(&range.start))
     }
 
-    /// Returns the hashes that were accepted, in order. Store them, encrypted, where they survive the plan: a
-    /// plan that is made again accepts them.
+    /// Returns the accepted hashes, in order. Encrypt them and store them where they survive the plan: a new
+    /// plan for the message accepts them.
     pub fn accepted(&self) -> impl Iterator<Item = &PartHash> {
         self.accepted.values()
     }
 
-    /// Takes the hash of a part. A hash that was accepted before is no error and changes nothing.
+    /// Takes the hash of a part. A hash that was accepted before is not an error and changes nothing.
     ///
     /// # Errors
-    /// [`OtherText`](Error::OtherText) if the part was accepted before, with another text: the ciphertext
-    /// must be destroyed. [`InvalidLength`](Error::InvalidLength) if it is no part of this plan. In both
-    /// cases the plan does not change.
+    /// Returns [`OtherText`](Error::OtherText) if the part was accepted before with a different text; the
+    /// ciphertext must be destroyed. Returns [`InvalidLength`](Error::InvalidLength) if the hash is not of a
+    /// part of this plan. In both cases the plan does not change.
     pub fn accept(&mut self, hash: PartHash) -> Result<(), Error> {
         let end = hash.offset.checked_add(self.part).ok_or(Error::InvalidLength)?.min(self.text);
         if !hash.offset.is_multiple_of(self.part)
@@ -331,11 +335,11 @@ impl Plan {
         }
     }
 
-    /// Encrypts the part that begins at `offset` in place, and accepts it. It is for a caller that holds the
-    /// plan itself.
+    /// Encrypts the part that begins at `offset` in place, and accepts it. The function is for a caller that
+    /// holds the plan itself.
     ///
     /// # Errors
-    /// As for [`accept`](Self::accept): `text` is bit for bit what it was.
+    /// Fails like [`accept`](Self::accept); `text` is then bit for bit what it was.
     pub fn seal(&mut self, key: &Key, offset: u64, text: &mut [u8]) -> Result<(), Error> {
         let hash = seal_part(key, self.nonce, offset, text)?;
         self.accept(hash).or_else(|refused| open_part(key, self.nonce, offset, text).and(Err(refused)))
@@ -344,8 +348,8 @@ impl Plan {
     /// Returns the tag of the whole message.
     ///
     /// # Errors
-    /// [`Incomplete`](Error::Incomplete) if a part is missing, [`TooLong`](Error::TooLong) if `aad` has more
-    /// than [`limits::AAD`] bytes.
+    /// Returns [`Incomplete`](Error::Incomplete) if a part is missing, or [`TooLong`](Error::TooLong) if
+    /// `aad` has more than [`limits::AAD`] bytes.
     pub fn tag(&self, key: &Key, aad: &[u8]) -> Result<Tag, Error> {
         if self.accepted.len() as u64 != self.text.div_ceil(self.part) {
             return Err(Error::Incomplete);

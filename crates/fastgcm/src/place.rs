@@ -1,5 +1,5 @@
-//! Keys of a back end of the caller's choice, and keys that are made where they stay: on the heap, shared, in
-//! memory of the caller's.
+//! Keys for a back end of the caller's choice, and keys that are derived in their final place: on the heap,
+//! shared, or in memory of the caller's.
 
 #[cfg(feature = "alloc")]
 use crate::inout::made_boxed;
@@ -12,7 +12,8 @@ impl Key {
     /// Makes a key of 16, 24 or 32 bytes for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`, else as [`new`](Self::new).
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`. Otherwise fails like
+    /// [`new`](Self::new).
     #[inline]
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         let row = backend.row()?;
@@ -24,7 +25,7 @@ impl Key {
     /// derived in place, so no move ever copies it.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Fails like [`new`](Self::new).
     #[cfg(feature = "alloc")]
     pub fn boxed(key: &[u8]) -> Result<alloc::boxed::Box<Self>, Error> {
         Self::boxed_with_backend(key, Backend::detect())
@@ -33,7 +34,7 @@ impl Key {
     /// Makes a key of 16, 24 or 32 bytes on the heap, in place, for the back end `backend`.
     ///
     /// # Errors
-    /// As [`with_backend`](Self::with_backend).
+    /// Fails like [`with_backend`](Self::with_backend).
     #[cfg(feature = "alloc")]
     pub fn boxed_with_backend(key: &[u8], backend: Backend) -> Result<alloc::boxed::Box<Self>, Error> {
         let row = backend.row()?;
@@ -41,10 +42,10 @@ impl Key {
         Ok(made_boxed(|place| Self::derive_in(place, key, row)))
     }
 
-    /// Makes a key behind a counted reference, for owners that share it. The key is derived in place.
+    /// Makes a key behind a counted reference, for owners that share the key. The key is derived in place.
     ///
     /// # Errors
-    /// As [`with_backend`](Self::with_backend).
+    /// Fails like [`with_backend`](Self::with_backend).
     #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
     pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
         let row = backend.row()?;
@@ -52,11 +53,11 @@ impl Key {
         Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
-    /// Makes a key in memory of the caller's choice. The key is derived in place. The caller drops the key
-    /// before it gives that memory back.
+    /// Makes a key in memory of the caller's choice. The key is derived in place. The caller must drop the
+    /// key before freeing that memory.
     ///
     /// # Errors
-    /// As [`with_backend`](Self::with_backend): nothing is written.
+    /// Fails like [`with_backend`](Self::with_backend), and then writes nothing.
     pub fn init_in_place<'a>(
         place: &'a mut MaybeUninit<Self>,
         key: &[u8],
@@ -67,11 +68,12 @@ impl Key {
         Ok(Self::derive_in(place, key, row))
     }
 
-    /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have
-    /// another length. The back end stays the same.
+    /// Replaces the key in place with a key of 16, 24 or 32 bytes, and wipes the old one. The new key may
+    /// have another length. The back end does not change.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `key` has another number of bytes. The old key stays.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `key` has another number of bytes. The old key then
+    /// stays.
     pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
         check(key)?;
         self.row.rekey(&mut self.material, key);

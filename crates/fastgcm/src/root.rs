@@ -1,13 +1,13 @@
-//! Schemes that derive a key of AES-256-GCM for each nonce from a root key: [`xaes`](crate::xaes),
-//! and `draft` (feature `draft`).
+//! Schemes that derive a key of AES-256-GCM for each nonce from a root key: [`xaes`](crate::xaes), and
+//! `draft` (feature `draft`).
 //!
-//! What they have in common stands here once: a few blocks of AES under the root key make the key of the
-//! message, and the commitment to the root key if the scheme has one. The message is then what
-//! [`seal_once`](crate::seal_once) makes of it.
+//! This module holds what the schemes have in common. A few blocks of AES under the root key make the key of
+//! the message, and the commitment to the root key if the scheme has one. [`seal_once`](crate::seal_once)
+//! then does the rest.
 
 use crate::{
     Backend, Block, Error, Key,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::{InOut, Table, made_in},
     isa::Frame,
     once,
@@ -22,30 +22,31 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A scheme that derives a key for each message. Other crates cannot implement this trait.
 pub trait Scheme: sealed::Derives {
-    /// Its nonces: an array of 24 bytes, or of 12.
+    /// The nonces of the scheme: an array of 24 bytes, or of 12.
     type Nonce: Copy + AsRef<[u8]> + AsMut<[u8]> + for<'a> TryFrom<&'a [u8]>;
     /// What authenticates a message: [`Tag`](crate::Tag), or [`CommittingTag`](crate::CommittingTag).
     type Tag: Copy + AsRef<[u8]> + for<'a> TryFrom<&'a [u8]> + SchemeTag;
 }
 
 pub(crate) mod sealed {
-    use super::{BESIDE, Block, Table};
+    use super::{Block, SIDE_BY_SIDE, Table};
 
     pub trait Derives: Sized {
         const NAME: &'static str;
 
-        /// What the scheme keeps beside the round keys of its root key, whose AES is `aes`.
+        /// Returns what the scheme keeps beside the round keys of its root key. `aes` is AES under that root
+        /// key.
         fn subkey(aes: impl Fn(Block) -> Block) -> Block;
 
         /// Leaves the key of the message in the first two of `blocks`, and the commitment in the next two if
-        /// the scheme has one. Returns the nonce of the message. `aes` encrypts the first blocks in place, as
-        /// many as it is told.
+        /// the scheme has one. Returns the nonce of the message. `aes` encrypts as many of the first blocks
+        /// in place as it is told.
         #[allow(private_bounds, private_interfaces)] // nobody else can name the trait
         fn derive(
-            aes: impl Fn(&mut Table<BESIDE>, usize),
+            aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
             subkey: Block,
             nonce: &<Self as super::Scheme>::Nonce,
-            blocks: &mut Table<BESIDE>,
+            blocks: &mut Table<SIDE_BY_SIDE>,
         ) -> [u8; 12]
         where
             Self: super::Scheme;
@@ -53,14 +54,15 @@ pub(crate) mod sealed {
 }
 
 /// A root key, from which a scheme derives the key of each message: [`Xaes256Gcm`](crate::Xaes256Gcm),
-/// [`KcXaes256Gcm`](crate::KcXaes256Gcm), and with feature `draft` those of `fastgcm::draft`.
+/// [`KcXaes256Gcm`](crate::KcXaes256Gcm), and with feature `draft` the schemes of `fastgcm::draft`.
 ///
-/// The functions differ in where text and tag lie, as those of [`Key`] do ([`seal`](crate::seal)). A tag is
-/// `S::Tag`: 16 bytes, or 48 if the scheme commits to its key. `S::Nonce` is an array of 24 bytes, or of 12.
+/// The functions differ in where text and tag lie, as the functions of [`Key`] do ([`seal`](crate::seal)). A
+/// tag is an `S::Tag`: 16 bytes, or 48 if the scheme commits to its key. `S::Nonce` is an array of 24 bytes,
+/// or of 12.
 ///
-/// **A root key is for one scheme**: do not give its bytes to another one.
+/// **A root key is for one scheme**: do not use its bytes with another scheme.
 ///
-/// The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are not.
+/// The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are not wiped.
 ///
 /// ```
 /// # use fastgcm::KcXaes256Gcm;
@@ -73,38 +75,38 @@ pub(crate) mod sealed {
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
 pub struct RootKey<S: Scheme> {
-    /// Of this only the round keys are used.
+    /// Only the round keys of this key are used.
     key: Key,
     subkey: Block,
     scheme: core::marker::PhantomData<S>,
 }
 
 impl<S: Scheme> RootKey<S> {
-    /// Bytes of a nonce, and of what a sealed message ends in.
+    /// The lengths in bytes of a nonce and of a tag.
     #[cfg(feature = "alloc")]
     const NONCE: usize = size_of::<S::Nonce>();
     const TAG: usize = S::Tag::LEN;
 
-    /// For the best back end of this machine.
+    /// Makes a root key for the best back end of this machine.
     #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
         Self::of(Key::for_aes(key, Backend::best()))
     }
 
-    /// For one back end.
+    /// Makes a root key for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`.
     #[inline]
     pub fn with_backend(key: &[u8; 32], backend: Backend) -> Result<Self, Error> {
         Ok(Self::of(Key::for_aes(key, backend.row()?)))
     }
 
-    /// Makes a key in memory of the caller's choice: it is derived in place, so no move ever copies it. The
-    /// caller drops the key before it gives that memory back.
+    /// Makes a key in memory of the caller's choice. The key is derived in place, so no move ever copies it.
+    /// The caller must drop the key before freeing that memory.
     ///
     /// # Errors
-    /// As [`with_backend`](Self::with_backend): nothing is written.
+    /// Fails like [`with_backend`](Self::with_backend), and then writes nothing.
     pub fn init_in_place<'a>(
         place: &'a mut MaybeUninit<Self>,
         key: &[u8; 32],
@@ -134,7 +136,7 @@ impl<S: Scheme> RootKey<S> {
         S::subkey(|block| key.row.steps().aes(&key.material, block, |block| block))
     }
 
-    /// The back end that it uses.
+    /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.key.backend()
     }
@@ -142,7 +144,7 @@ impl<S: Scheme> RootKey<S> {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `text` is untouched.
+    /// Returns [`TooLong`](Error::TooLong) as [`Key::seal`] does; `text` is untouched.
     #[inline]
     pub fn seal(&self, nonce: &S::Nonce, aad: &[u8], text: &mut [u8]) -> Result<S::Tag, Error> {
         self.seal_inout(nonce, aad, InOut::in_place(text))
@@ -151,19 +153,19 @@ impl<S: Scheme> RootKey<S> {
     /// Decrypts `text` in place.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
-    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if anything differs from what was sealed; `text` is then
+    /// all zero. Returns `TooLong` as [`seal`](Self::seal) does; `text` is untouched.
     #[inline]
     pub fn open(&self, nonce: &S::Nonce, aad: &[u8], text: &mut [u8], tag: &S::Tag) -> Result<(), Error> {
         let wrong = self.open_inout(nonce, aad, InOut::in_place(text), tag)?;
         verdict(wrong, text)
     }
 
-    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag.
+    /// Encrypts `text` to `ciphertext`, which has the same length as `text`, and returns the tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
-    /// `ciphertext` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`seal`](Self::seal) does. `ciphertext` is untouched.
     #[inline]
     pub fn seal_detached_to(
         &self,
@@ -175,12 +177,12 @@ impl<S: Scheme> RootKey<S> {
         self.seal_inout(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
     }
 
-    /// Decrypts `ciphertext` to `text`, which has the same length.
+    /// Decrypts `ciphertext` to `text`, which has the same length as `ciphertext`.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal):
-    /// `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`seal`](Self::seal) does; `text` is untouched.
     #[inline]
     pub fn open_detached_to(
         &self,
@@ -195,11 +197,11 @@ impl<S: Scheme> RootKey<S> {
         verdict(wrong, text)
     }
 
-    /// Encrypts `buffer` in place, except for its last bytes, and writes the tag to these: 16 or 48.
+    /// Encrypts all of `buffer` except its last 16 or 48 bytes in place, and writes the tag to those bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` is shorter than a tag, `TooLong` as for
-    /// [`seal`](Self::seal). `buffer` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `buffer` is shorter than a tag, or `TooLong` as
+    /// [`seal`](Self::seal) does. `buffer` is untouched.
     #[inline]
     pub fn seal_appended(&self, nonce: &S::Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (text, end) = split_end::<S>(buffer).ok_or(Error::InvalidLength)?;
@@ -207,11 +209,12 @@ impl<S: Scheme> RootKey<S> {
         Ok(())
     }
 
-    /// Decrypts `buffer` in place, except for its last bytes, which are the tag, and returns the text.
+    /// Decrypts all of `buffer` except its last bytes, the tag, in place, and returns the text.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` is shorter than a
-    /// tag: all but the tag is zero then. `TooLong` as for [`seal`](Self::seal): `buffer` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does, and if `buffer` is shorter
+    /// than a tag; all but the tag is then zero. Returns `TooLong` as [`seal`](Self::seal) does; `buffer` is
+    /// untouched.
     #[inline]
     pub fn open_appended<'b>(
         &self,
@@ -224,11 +227,11 @@ impl<S: Scheme> RootKey<S> {
         Ok(text)
     }
 
-    /// Encrypts `text` to `sealed`, which is longer by a tag and receives ciphertext and tag.
+    /// Encrypts `text` to `sealed`, which receives ciphertext and tag and is one tag longer than `text`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `sealed` is 16 or 48 bytes longer than `text`, `TooLong`
-    /// as for [`seal`](Self::seal). `sealed` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `sealed` is 16 or 48 bytes longer than `text`,
+    /// or `TooLong` as [`seal`](Self::seal) does. `sealed` is untouched.
     #[inline]
     pub fn seal_to(&self, nonce: &S::Nonce, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, end) = split_end::<S>(sealed).ok_or(Error::InvalidLength)?;
@@ -236,12 +239,12 @@ impl<S: Scheme> RootKey<S> {
         Ok(())
     }
 
-    /// Decrypts `sealed`, ciphertext and tag, to `text`, which is shorter by a tag.
+    /// Decrypts `sealed`, which holds ciphertext and tag, to `text`, which is one tag shorter.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
-    /// [`InvalidLength`](Error::InvalidLength) unless `text` is 16 or 48 bytes shorter than `sealed`,
-    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `text` is 16 or 48 bytes shorter than `sealed`,
+    /// or `TooLong` as [`seal`](Self::seal) does; `text` is untouched.
     #[inline]
     pub fn open_to(&self, nonce: &S::Nonce, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::InvalidLength)?;
@@ -249,20 +252,20 @@ impl<S: Scheme> RootKey<S> {
         self.open_detached_to(nonce, aad, ciphertext, text, &tag_of::<S>(end)?)
     }
 
-    /// Encrypts `text` to a new vector, which holds ciphertext and tag, as the scheme has them.
+    /// Encrypts `text` to a new vector, which holds the scheme's ciphertext and tag.
     ///
     /// # Errors
-    /// As for [`seal`](Self::seal).
+    /// Fails like [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn seal_vec(&self, nonce: &S::Nonce, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
         self.seal_behind(&[], nonce, aad, text)
     }
 
-    /// Decrypts `sealed`, ciphertext and tag, to a new vector.
+    /// Decrypts `sealed`, which holds ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` is shorter than a
-    /// tag; `TooLong` as for [`seal`](Self::seal).
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does, and if `sealed` is shorter
+    /// than a tag. Returns `TooLong` as [`seal`](Self::seal) does.
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, nonce: &S::Nonce, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
         let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::Unauthentic)?;
@@ -275,8 +278,8 @@ impl<S: Scheme> RootKey<S> {
     /// Decrypts `message`, which holds a nonce, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `message` is shorter than a
-    /// nonce and a tag; `TooLong` as for [`seal`](Self::seal).
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does, and if `message` is shorter
+    /// than a nonce and a tag. Returns `TooLong` as [`seal`](Self::seal) does.
     #[cfg(feature = "alloc")]
     pub fn open_random_vec(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         let (nonce, sealed) = message.split_at_checked(Self::NONCE).ok_or(Error::Unauthentic)?;
@@ -284,7 +287,7 @@ impl<S: Scheme> RootKey<S> {
         self.open_vec(&nonce, aad, sealed)
     }
 
-    /// A new vector: what stands in `front`, then ciphertext and tag.
+    /// Returns a new vector that holds `front`, ciphertext and tag.
     #[cfg(feature = "alloc")]
     fn seal_behind(&self, front: &[u8], nonce: &S::Nonce, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
         crate::limits::check(aad.len(), text.len())?;
@@ -301,7 +304,7 @@ impl<S: Scheme> RootKey<S> {
         })
     }
 
-    /// Whether the tag is a wrong one.
+    /// Decrypts, and returns whether the tag is wrong.
     #[inline(always)]
     fn open_inout(&self, nonce: &S::Nonce, aad: &[u8], text: InOut<'_>, tag: &S::Tag) -> Result<bool, Error> {
         self.with_derived(nonce, |key, nonce, commitment| {
@@ -310,7 +313,7 @@ impl<S: Scheme> RootKey<S> {
         })
     }
 
-    /// Does a message with what is derived for it: its key, its nonce, its commitment.
+    /// Seals or opens a message with what is derived for it: its key, its nonce, its commitment.
     #[inline(always)]
     fn with_derived<T>(
         &self,
@@ -319,13 +322,13 @@ impl<S: Scheme> RootKey<S> {
     ) -> Result<T, Error> {
         Frame::try_wiped_after_all(|| {
             let derive = self.key.row.backend.find::<Derive>();
-            let aes = |blocks: &mut Table<BESIDE>, wanted: usize| {
+            let aes = |blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize| {
                 derive.aes_beside(&self.key.material, blocks, wanted, |()| ());
             };
             let mut derived = Table::ZERO;
             let of_message = S::derive(aes, self.subkey, nonce, &mut derived);
             let commitment = [derived.get(2), derived.get(3)];
-            // The key is not copied: a copy by words would be waited for.
+            // The key is not copied: the processor would wait for a copy by words.
             let result = message(&derived.bytes()[..32], of_message, &commitment);
             derived.zeroize();
             result
@@ -335,17 +338,17 @@ impl<S: Scheme> RootKey<S> {
 
 #[cfg(feature = "hazmat")]
 impl<S: Scheme> RootKey<S> {
-    /// Calls `message` with what one message has: its key of AES-256-GCM, its nonce of 12 bytes, and a tag
-    /// whose first 16 bytes are zero, with the commitment behind them if the scheme has one.
+    /// Calls `message` with what one message needs: its key of AES-256-GCM, its nonce of 12 bytes, and a tag.
+    /// The first 16 bytes of that tag are zero, and the commitment follows if the scheme has one.
     ///
-    /// It is for interfaces that have messages in pieces (OpenSSL's), which do what [`seal`](Self::seal) and
-    /// [`open`](Self::open) do: **the key is for that one message**, opening compares the commitment with the
-    /// tag, and whoever copies the key wipes the copy.
+    /// The function is for interfaces that process a message in pieces (OpenSSL's), as [`seal`](Self::seal)
+    /// and [`open`](Self::open) would process it whole. **The key is for that one message**. A caller that
+    /// opens must compare the commitment with the tag, and a caller that copies the key must wipe the copy.
     ///
-    /// It needs the library's feature `hazmat`.
+    /// The function needs the library's feature `hazmat`.
     ///
     /// # Errors
-    /// Those of `message`.
+    /// Returns the errors of `message`.
     #[inline]
     pub fn with_derived_key<T>(
         &self,
@@ -358,14 +361,14 @@ impl<S: Scheme> RootKey<S> {
 
 #[cfg(feature = "getrandom")]
 impl<S: Scheme<Nonce = [u8; 24]>> RootKey<S> {
-    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with
-    /// the message, and the tag.
+    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which travels
+    /// with the message, and the tag.
     ///
-    /// It needs the library's feature `getrandom`: `fastgcm = { ..., features = ["getrandom"] }`.
+    /// The function needs the library's feature `getrandom`: `fastgcm = { ..., features = ["getrandom"] }`.
     ///
     /// # Errors
-    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for
-    /// [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes. Otherwise fails
+    /// like [`seal`](Self::seal). `text` is untouched.
     ///
     /// ```
     /// # use fastgcm::KcXaes256Gcm;
@@ -382,14 +385,14 @@ impl<S: Scheme<Nonce = [u8; 24]>> RootKey<S> {
         Ok((nonce, self.seal(&nonce, aad, text)?))
     }
 
-    /// Encrypts `text` under a nonce from the operating system, to a new vector, which holds nonce,
-    /// ciphertext and tag: 40 bytes more than the text, or 72.
+    /// Encrypts `text` under a nonce from the operating system to a new vector, which holds nonce, ciphertext
+    /// and tag and is 40 or 72 bytes longer than the text.
     ///
-    /// It needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec), which opens
-    /// the result, does not.
+    /// The function needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec),
+    /// which opens the result, does not need it.
     ///
     /// # Errors
-    /// As for [`seal_random`](Self::seal_random).
+    /// Fails like [`seal_random`](Self::seal_random).
     ///
     /// ```
     /// # use fastgcm::KcXaes256Gcm;
@@ -405,7 +408,7 @@ impl<S: Scheme<Nonce = [u8; 24]>> RootKey<S> {
     }
 }
 
-/// The text, and the bytes of the tag behind it.
+/// Splits a buffer into the text and the bytes of the tag behind it.
 fn split_end<S: Scheme>(buffer: &mut [u8]) -> Option<(&mut [u8], &mut [u8])> {
     Some(buffer.split_at_mut(buffer.len().checked_sub(S::Tag::LEN)?))
 }
@@ -429,7 +432,7 @@ impl<S: Scheme> Drop for RootKey<S> {
 impl<S: Scheme> ZeroizeOnDrop for RootKey<S> {}
 
 impl<S: Scheme> fmt::Debug for RootKey<S> {
-    /// The scheme and the back end; nothing of the key.
+    /// Writes the scheme and the back end, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({})", S::NAME, self.backend())
     }

@@ -1,10 +1,10 @@
 //! A message that comes in pieces: begin, AAD, text, finish.
 //!
-//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces,
-//! lists of chunks, parts, GMAC, nonces of other lengths. A piece may end anywhere. Whole blocks of a large
-//! piece go to the row at once, with their hash. A small piece, or what is left of a large one, is one XOR
-//! with keystream that is made for several blocks at a time, and waits to be hashed until there is a turn of
-//! it.
+//! Every message that is not one slice of AAD and one slice of text is made of these four steps: messages in
+//! pieces, lists of chunks, parts, GMAC, nonces of other lengths. A piece may end anywhere. Whole blocks of a
+//! large piece go to the row at once, with their hash. A small piece, or the rest of a large one, takes one
+//! XOR with keystream that is made for several blocks at a time; its bytes then wait until a whole turn can
+//! be hashed.
 
 use crate::{
     Block, Error, Nonce,
@@ -17,25 +17,25 @@ use crate::{
 };
 use zeroize::{Zeroize, optimization_barrier};
 
-/// The state of such a message. It borrows no key: each call names the same one's material.
+/// The state of a message in pieces. It borrows no key: each call must name the material of one key.
 #[derive(Clone)]
 pub(crate) struct Running {
-    /// The row whose form `hash` has.
+    /// The row that determines the form of `hash`.
     steps: &'static Steps,
     start: Start,
     hash: Hash,
-    /// Keystream of the next bytes, of which the last `left` are not used up.
+    /// Keystream of the next bytes, of which the last `left` bytes are unused.
     pads: Table<PADS>,
     left: usize,
-    /// Bytes so far.
+    /// The number of bytes of AAD so far.
     aad: u64,
     text: u64,
 }
 
-/// A key, as a message in pieces wants it.
+/// A key as a message in pieces uses it.
 pub(crate) type Keyed<'a> = (&'static Steps, &'a Material);
 
-/// Bytes of a piece from which on it goes to the row.
+/// The shortest piece, in bytes, that goes to the row.
 const LARGE: usize = 16 * PADS;
 
 impl Row {
@@ -47,7 +47,7 @@ impl Row {
 }
 
 impl Steps {
-    /// Where a message with that nonce begins (SP 800-38D, section 7.1, step 2).
+    /// Returns where a message with this nonce begins (SP 800-38D, section 7.1, step 2).
     #[inline]
     pub(crate) fn start(&self, material: &Material, nonce: Nonce<'_>) -> Start {
         match nonce.0 {
@@ -62,7 +62,7 @@ impl Steps {
 }
 
 impl Running {
-    /// Begins a message with that nonce.
+    /// Begins a message with this nonce.
     #[inline]
     pub(crate) fn begin((steps, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
         Self {
@@ -76,8 +76,8 @@ impl Running {
         }
     }
 
-    /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own,
-    /// and no AAD.
+    /// Begins in the middle of the text, with the block at byte `offset`. The text from there on has a hash
+    /// of its own, and no AAD.
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
     pub(crate) fn at(keyed: Keyed<'_>, nonce: Nonce<'_>, offset: u64) -> Self {
         debug_assert!(offset.is_multiple_of(16));
@@ -86,7 +86,7 @@ impl Running {
         running
     }
 
-    /// GHASH of such a part, of which that was the last byte, padded with zeros to whole blocks.
+    /// Returns GHASH of such a part after its last byte, padded with zeros to whole blocks.
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
     pub(crate) fn hash_of_part(&mut self, material: &Material) -> Block {
         debug_assert!(self.aad == 0);
@@ -94,17 +94,17 @@ impl Running {
         self.hash.get().swap_bytes()
     }
 
-    /// It was begun with a key of that row.
+    /// Returns whether the message was begun with a key of this row.
     #[cfg(feature = "hazmat")]
     #[inline]
     pub(crate) fn fits(&self, (steps, _): Keyed<'_>) -> bool {
         core::ptr::eq(self.steps, steps)
     }
 
-    /// Goes on with AAD. There must have been no text yet.
+    /// Takes more AAD. There must have been no text yet.
     ///
     /// # Errors
-    /// `TooLong`: nothing has changed.
+    /// Returns `TooLong`; nothing has then changed.
     #[inline]
     pub(crate) fn aad(&mut self, material: &Material, aad: &[u8]) -> Result<(), Error> {
         debug_assert!(self.text == 0);
@@ -118,7 +118,7 @@ impl Running {
     /// Encrypts (`seal`) or decrypts the next piece of text.
     ///
     /// # Errors
-    /// `TooLong`: nothing has changed, and nothing is written.
+    /// Returns `TooLong`; nothing has then changed, and nothing is written.
     #[inline]
     pub(crate) fn text(&mut self, material: &Material, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
         let (so_far, n) = (self.goes_on(text.len())?, text.len());
@@ -130,8 +130,8 @@ impl Running {
         Ok(())
     }
 
-    /// Any piece, of which not all is a part of a block. (By reference: a copy reads two pointers that have
-    /// just been stored as one vector, and waits for both.)
+    /// Takes any piece that is not wholly inside one block. (The text comes by reference: a copy would read
+    /// two pointers that have just been stored as one vector, and would wait for both.)
     #[inline(never)]
     fn any(&mut self, material: &Material, so_far: u64, text: &mut InOut<'_>, seal: bool) {
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
@@ -154,18 +154,18 @@ impl Running {
         }
     }
 
-    /// Goes on with ciphertext that is only verified, and not decrypted.
+    /// Takes more ciphertext, which is only verified and not decrypted.
     ///
     /// # Errors
-    /// `TooLong`: nothing has changed.
+    /// Returns `TooLong`; nothing has then changed.
     pub(crate) fn verify(&mut self, material: &Material, ciphertext: &[u8]) -> Result<(), Error> {
         self.goes_on(ciphertext.len())?;
         self.absorb(material, ciphertext);
         Ok(())
     }
 
-    /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe
-    /// where it was.)
+    /// Returns the tag of the whole message. This must be the last call. (The state is not moved, because
+    /// nobody would wipe its old place.)
     #[inline]
     pub(crate) fn finish(&mut self, material: &Material) -> Block {
         let lengths = lengths(self.aad, self.text);
@@ -175,8 +175,8 @@ impl Running {
         self.steps.finish(material, &self.hash, lengths, Some(&self.start), |tag| tag)
     }
 
-    /// Counts so many bytes of text more, and returns how many there were. The first of them end the AAD,
-    /// which is padded with zeros to whole blocks.
+    /// Counts `bytes` more bytes of text, and returns how many there were before. The first text ends the
+    /// AAD, which is padded with zeros to whole blocks.
     #[inline]
     fn goes_on(&mut self, bytes: usize) -> Result<u64, Error> {
         let so_far = self.text;
@@ -198,7 +198,7 @@ impl Running {
         }
     }
 
-    /// The next `n` of them, a block at most.
+    /// Encrypts or decrypts the next `n` bytes with that keystream, a block at most.
     #[inline]
     fn apply(&mut self, text: &mut InOut<'_>, n: usize, seal: bool) {
         let pad = self.pads.part_of_block(LARGE - self.left, n);
@@ -207,7 +207,7 @@ impl Running {
         self.left -= n;
     }
 
-    /// How many of `n` bytes may wait, up to a block of them: one at least.
+    /// Returns how many of `n` bytes may wait, up to a block of them and at least one.
     #[inline]
     fn room(&mut self, material: &Material, n: usize) -> usize {
         if self.hash.filled() == WAITING {
@@ -216,7 +216,7 @@ impl Running {
         n.min(16).min(WAITING - self.hash.filled())
     }
 
-    /// Bytes that are only hashed.
+    /// Takes bytes that are only hashed.
     #[inline]
     fn absorb(&mut self, material: &Material, mut bytes: &[u8]) {
         if bytes.len() >= LARGE {
@@ -229,7 +229,7 @@ impl Running {
         self.wait(material, bytes);
     }
 
-    /// Bytes that wait to be hashed.
+    /// Lets bytes wait to be hashed.
     #[inline]
     fn wait(&mut self, material: &Material, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -244,7 +244,7 @@ impl Running {
 impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        // Where nothing came, nothing is to be wiped but a J0.
+        // If no bytes came, there is nothing to wipe but a J0.
         if self.aad | self.text > 0 {
             self.hash.zeroize();
             self.pads.zeroize();
@@ -252,7 +252,8 @@ impl Drop for Running {
         if let Start::Secret(j0) = &mut self.start {
             j0.0.zeroize();
         }
-        // The other kind fills what is padding of this one, where the compiler has left what it pleased.
+        // The other variant of `Start` also fills what is padding in this one, where the compiler may have
+        // left anything.
         self.start = Start::Public(Nonce96::ZERO);
         optimization_barrier(self);
     }

@@ -1,7 +1,7 @@
 //! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces
-//! `use aes_gcm::...` by `use fastgcm::rustcrypto::...`. The list below says what else may have to change.
-//! (In crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features and the types of crate `aes` are there too, and
-//! no source changes.)
+//! `use aes_gcm::...` with `use fastgcm::rustcrypto::...`. The list below says what else may have to change.
+//! (Crate `fastgcm-aes-gcm`, 0.10 and 0.11, also has the features and the types of crate `aes`, so no source
+//! changes.)
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use fastgcm::rustcrypto::{
@@ -10,19 +10,19 @@
 //! };
 //!
 //! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate());
-//! let nonce = Nonce::generate(); // must be unique for each message under one key
+//! let nonce = Nonce::generate(); // must be unique for every message under one key
 //! let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad: b"header" })?;
 //! assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
 //! # Ok::<(), fastgcm::rustcrypto::Error>(())
 //! ```
 //!
-//! # What is different from `aes-gcm` 0.11
-//! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for
-//!   [`Aead`](aead::Aead) and `Vec`) comes with the default feature `std`, and the program turns on
+//! # Differences from `aes-gcm` 0.11
+//! * **Features.** In `aes-gcm` the features `alloc` and `getrandom` are on by default. Here `alloc` (for
+//!   [`Aead`](aead::Aead) and `Vec`) comes with the default feature `std`, and the program enables
 //!   `getrandom` (for `Generate`) itself. This crate has no features `arrayvec`, `bytes` and `rand_core`: a
 //!   program that needs them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is
 //!   always on, and no program needs the crate `aes`.
-//! * **Rust 1.89** or newer, where `aes-gcm` wants 1.85.
+//! * **Rust 1.89** or newer is required, where `aes-gcm` requires 1.85.
 //! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is
 //!   not the crate `aes`. So this crate has no `From<Aes>`, accepts no other implementation of AES, and does
 //!   not compile with code that is generic over a block cipher (`BlockCipherEncrypt`). Sizes (`U12` and so
@@ -30,20 +30,20 @@
 //! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. This crate decrypts the text while it hashes
 //!   it. If the tag is wrong, it encrypts a buffer in place again, which restores the ciphertext bit for bit.
 //!   So after an error a buffer in place is as it was, in both crates. During the call, another thread or
-//!   process with a view of the same memory could see unverified plaintext
+//!   process that can see the buffer might see unverified plaintext
 //!   ([`Key::open_verified_first`](crate::Key::open_verified_first) never writes any).
 //! * **From one buffer to another** (an `InOutBuf` of two): after a wrong tag the output is all zero here,
 //!   and untouched in `aes-gcm`.
-//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away
-//!   the hash key.
-//! * **The key is always wiped** when it is dropped. It is larger than that of `aes-gcm` (see
-//!   [`Key`](crate::Key)), so do not move it about.
+//! * **An empty nonce** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away the
+//!   hash key.
+//! * **The key is always wiped** when it is dropped. It is larger than a key of `aes-gcm` (see
+//!   [`Key`](crate::Key)), so avoid moving it.
 //!
 //! # From `aes-gcm` 0.10
-//! That version implements `aead` 0.5, whose traits are other traits: a function that asks for them does not
-//! accept these types. The calls that change from 0.10 to 0.11 change here in the same way. `AeadInPlace`
-//! becomes [`AeadInOut`], `generate_key` and `generate_nonce` become `Generate::generate`, `GenericArray`
-//! becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless` of that crate are gone.
+//! That version implements `aead` 0.5, whose traits are different traits: a function that requires them does
+//! not accept these types. A call that changes from 0.10 to 0.11 changes here as it does there. `AeadInPlace`
+//! becomes [`AeadInOut`], `generate_key` and `generate_nonce` become `Generate::generate`, and `GenericArray`
+//! becomes [`Array`]. `C_MAX` and the features `std`, `stream` and `heapless` of that crate are gone.
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
@@ -70,22 +70,22 @@ pub const A_MAX: u64 = limits::AAD;
 /// The longest plaintext in bytes.
 pub const P_MAX: u64 = limits::TEXT;
 
-/// A nonce. Prefer the size [`U12`]; every other size from `U1` on works.
+/// A nonce. Prefer the size [`U12`]; any other size from `U1` on also works.
 pub type Nonce<NonceSize> = Array<u8, NonceSize>;
 
 /// A tag.
 pub type Tag<TagSize = U16> = Array<u8, TagSize>;
 
-/// AES-GCM with a key of 128 bits and nonces of 96.
+/// AES-GCM with a key of 128 bits and nonces of 96 bits.
 pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
 
-/// AES-GCM with a key of 256 bits and nonces of 96.
+/// AES-GCM with a key of 256 bits and nonces of 96 bits.
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
-/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of
-/// `TagSize` bytes.
+/// AES-GCM with keys of the length that `Aes` names (a type of [`aes`]), nonces of `NonceSize` bytes and tags
+/// of `TagSize` bytes.
 ///
-/// The type parameters exist for the compiler only: a value is a [`Key`](crate::Key) for the best back end of
+/// The type parameters exist only at compile time: a value is a [`Key`](crate::Key) for the best back end of
 /// this machine.
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
@@ -148,7 +148,8 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         let text = InOut::of(buffer.reborrow());
         let in_place = text.is_in_place();
         let differs = |found| tags_differ(found, &TagSize::native(tag));
-        // No error: `checked` has seen the lengths. So there is one branch, on the verdict.
+        // There is no error, because `checked` has seen the lengths. So there is only one branch, on the
+        // verdict.
         if self.key.open_inout(nonce, associated_data, text, differs).unwrap_or(true) {
             let text = buffer.get_out();
             if in_place {
@@ -162,7 +163,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
     }
 }
 
-/// Everything that can be wrong before anything is written.
+/// Checks everything that can be wrong before anything is written.
 #[inline(always)]
 fn checked<'n>(
     nonce: &'n [u8],
@@ -173,8 +174,7 @@ fn checked<'n>(
     crate::Nonce::any(nonce).map_err(|_| Error)
 }
 
-/// Names of key lengths, for the first parameter of [`AesGcm`]. They take the place of RustCrypto's crate
-/// `aes`.
+/// Names of key lengths, for the first parameter of [`AesGcm`]. They replace RustCrypto's crate `aes`.
 pub mod aes {
     /// A key of 128 bits.
     #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ pub mod aes {
     pub enum Aes256 {}
 }
 
-/// What the type parameters can do; nobody else's types can.
+/// What the type parameters can do. Nobody else's types can do it.
 mod private {
     use super::{AnyTag, Array, ArraySize, Key, KeySizeUser};
 
@@ -245,11 +245,11 @@ tag_sizes! {
 }
 
 impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSize, TagSize> {
-    /// The name of the type; nothing of the key.
+    /// Writes the name of the type, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AesGcm").finish_non_exhaustive()
     }
 }
 
-/// The key inside is, and there is nothing else.
+/// The key inside is wiped on drop, and the type has no other field.
 impl<Aes, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}

@@ -9,14 +9,15 @@
 //! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
 //!
 //! **Opening is one pass**: a function decrypts text while it hashes it, and zeroes the text if the tag is
-//! wrong. The caller never sees unverified plaintext, but another thread or process with a view of the same
-//! memory could. `open_verified_first` takes two passes, for callers to whom that matters. `open_restoring`
-//! takes a second pass for a message that is refused: it leaves the ciphertext. [`verify`](Key::verify)
-//! decrypts nothing.
+//! wrong. The caller never sees unverified plaintext, but another thread or process that can see the buffer
+//! might. If that matters, use `open_verified_first`, which takes two passes. `open_restoring` takes a second
+//! pass only for a refused message, and leaves the ciphertext in the buffer. [`verify`](Key::verify) decrypts
+//! nothing.
 //!
-//! **Nobody else may write to the buffers during a call.** Rust's slices promise that. Memory that another
-//! process shares, or that C gave, does not: a function loads ciphertext twice, to hash it and to decrypt it,
-//! so ciphertext that changes in between may be accepted as text that nobody sealed. Copy such memory first.
+//! **Nobody else may write to the buffers during a call.** Rust's slices guarantee this. Memory that another
+//! process shares, or that came from C, does not guarantee it. A function loads ciphertext twice, to hash it
+//! and to decrypt it, so ciphertext that changes in between may be accepted as text that nobody sealed. Copy
+//! such memory first.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -35,8 +36,8 @@ impl Key {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` more than
-    /// [`limits::AAD`]. `text` is untouched.
+    /// Returns [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` has more
+    /// than [`limits::AAD`]; `text` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -55,9 +56,9 @@ impl Key {
     /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if key, nonce, AAD, ciphertext or tag are not those of a sealed
-    /// message: `text` is all zero then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is
-    /// untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the key, nonce, AAD, ciphertext or tag does not belong
+    /// to a sealed message; `text` is then all zero. Returns [`TooLong`](Error::TooLong) as
+    /// [`seal`](Self::seal) does; `text` is untouched.
     #[inline(always)]
     pub fn open<'n>(
         &self,
@@ -71,13 +72,13 @@ impl Key {
         verdict(wrong, text)
     }
 
-    /// Decrypts `text` in place, in two passes: the function writes nothing before it has verified the tag.
+    /// Decrypts `text` in place, in two passes: the function verifies the tag before it writes anything.
     ///
-    /// It takes about twice as long as [`open`](Self::open): on Zen 5, 1.8 to 2.0 times from 2 KiB on and up
-    /// to 2.5 times for shorter texts.
+    /// The function takes about twice as long as [`open`](Self::open): on Zen 5, 1.8 to 2.0 times from 2 KiB
+    /// on, and up to 2.5 times for shorter texts.
     ///
     /// # Errors
-    /// As for [`open`](Self::open). `text` is untouched in every case.
+    /// Fails like [`open`](Self::open). `text` is untouched in every case.
     pub fn open_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -90,12 +91,12 @@ impl Key {
         self.open(nonce, aad, text, tag)
     }
 
-    /// Decrypts `text` in place, in one pass; a message that is refused is encrypted again in a second one, so
-    /// that after `Unauthentic`, too, `text` is bit for bit what it was. During the call, another thread with
-    /// a view of the same memory could see unverified plaintext.
+    /// Decrypts `text` in place, in one pass. If the message is refused, a second pass encrypts the text
+    /// again, so `text` is bit for bit what it was even after `Unauthentic`. During the call, another thread
+    /// that can see the buffer might see unverified plaintext.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), always with `text` as it was.
+    /// Fails like [`open`](Self::open), but always leaves `text` as it was.
     #[inline]
     pub fn open_restoring<'n>(
         &self,
@@ -112,11 +113,11 @@ impl Key {
         Ok(())
     }
 
-    /// Verifies the tag of `ciphertext`, and decrypts nothing.
+    /// Verifies the tag of `ciphertext` without decrypting anything.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed. `TooLong` as for
-    /// [`seal`](Self::seal).
+    /// Returns [`Unauthentic`](Error::Unauthentic) if anything differs from what was sealed, or `TooLong` as
+    /// [`seal`](Self::seal) does.
     pub fn verify<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -135,11 +136,11 @@ impl Key {
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 
-    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these.
+    /// Encrypts all of `buffer` except its last 16 bytes in place, and writes the tag to those 16 bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes,
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `buffer` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, or
+    /// [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does. `buffer` is untouched.
     #[inline(always)]
     pub fn seal_appended<'n>(
         &self,
@@ -152,12 +153,12 @@ impl Key {
         Ok(())
     }
 
-    /// Decrypts `buffer` in place, except for its last 16 bytes, which are the tag, and returns the text.
+    /// Decrypts all of `buffer` except its last 16 bytes, the tag, in place, and returns the text.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` has fewer than 16
-    /// bytes: all but the last 16 bytes are zero then. [`TooLong`](Error::TooLong) as for
-    /// [`seal`](Self::seal): `buffer` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does, and if `buffer` has fewer
+    /// than 16 bytes; all but the last 16 bytes are then zero. Returns [`TooLong`](Error::TooLong) as
+    /// [`seal`](Self::seal) does; `buffer` is untouched.
     #[inline(always)]
     pub fn open_appended<'b, 'n>(
         &self,
@@ -166,20 +167,21 @@ impl Key {
         buffer: &'b mut [u8],
     ) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
-        // The tag is read last: of a text that is too long nothing is.
+        // The tag is read last, so the tag of a text that is too long is never read.
         let wrong = self
             .open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
         verdict(wrong, text)?;
         Ok(text)
     }
 
-    /// Encrypts `text` in place and appends the tag of 16 bytes. ring has a function of the same name.
+    /// Encrypts `text` in place and appends the tag of 16 bytes. ring has a function of this name.
     ///
-    /// The function encrypts before the vector grows, so memory that the vector frees holds ciphertext only.
-    /// [`open_appended`](Self::open_appended) and [`open_within`](Self::open_within) open the result.
+    /// The function encrypts before the vector grows, so any memory that the vector frees holds only
+    /// ciphertext. [`open_appended`](Self::open_appended) and [`open_within`](Self::open_within) open the
+    /// result.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): the vector is untouched.
+    /// Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does; the vector is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -202,17 +204,18 @@ impl Key {
         Ok(())
     }
 
-    /// Decrypts `buffer[sealed]`, ciphertext and tag, in place, moves the text to the beginning of `buffer`,
-    /// and returns it. ring has a function of the same name.
+    /// Decrypts `buffer[sealed]`, which holds ciphertext and tag, in place, moves the text to the beginning
+    /// of `buffer`, and returns it. ring has a function of this name.
     ///
-    /// The function moves the ciphertext before it decrypts, over the header or nonce that a protocol has in
-    /// front of it. The bytes of `buffer` behind the text are those of ciphertext and tag afterwards.
+    /// Before it decrypts, the function moves the ciphertext over the header or nonce that a protocol puts in
+    /// front of it. Afterwards the bytes of `buffer` behind the text are bytes of ciphertext and tag.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `buffer` is zero where the text would
-    /// be. `Unauthentic` too, with `buffer` untouched, if `buffer[sealed]` has fewer than 16 bytes.
-    /// [`InvalidLength`](Error::InvalidLength) if `sealed.start` is greater than the length of `buffer`,
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `buffer` is then zero where
+    /// the text would be. Returns `Unauthentic` also if `buffer[sealed]` has fewer than 16 bytes; `buffer` is
+    /// untouched. Returns [`InvalidLength`](Error::InvalidLength) if `sealed.start` is greater than the
+    /// length of `buffer`, or [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does; `buffer` is
+    /// untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -235,12 +238,12 @@ impl Key {
         self.open_appended(nonce, aad, &mut buffer[..length])
     }
 
-    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies
-    /// nothing first.
+    /// Encrypts `text` to `ciphertext`, which has the same length as `text`, and returns the tag. The
+    /// function copies nothing first.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for
-    /// [`seal`](Self::seal). `ciphertext` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or [`TooLong`](Error::TooLong)
+    /// as [`seal`](Self::seal) does. `ciphertext` is untouched.
     #[inline(always)]
     pub fn seal_detached_to<'n>(
         &self,
@@ -253,12 +256,12 @@ impl Key {
             .map(Tag::of)
     }
 
-    /// Decrypts `ciphertext` to `text`, which has the same length.
+    /// Decrypts `ciphertext` to `text`, which has the same length as `ciphertext`.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero.
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for
-    /// [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or [`TooLong`](Error::TooLong)
+    /// as [`seal`](Self::seal) does; `text` is untouched.
     #[inline(always)]
     pub fn open_detached_to<'n>(
         &self,
@@ -271,11 +274,11 @@ impl Key {
         self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, tag))
     }
 
-    /// Encrypts `text` to `sealed`, which is 16 bytes longer and receives ciphertext and tag.
+    /// Encrypts `text` to `sealed`, which receives ciphertext and tag and is 16 bytes longer than `text`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`,
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `sealed` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, or
+    /// [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does. `sealed` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -301,12 +304,12 @@ impl Key {
         Ok(())
     }
 
-    /// Decrypts `sealed`, ciphertext and tag, to `text`, which is 16 bytes shorter.
+    /// Decrypts `sealed`, which holds ciphertext and tag, to `text`, which is 16 bytes shorter.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero.
-    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`,
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, or
+    /// [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does; `text` is untouched.
     #[inline(always)]
     pub fn open_to<'n>(
         &self,
@@ -316,14 +319,14 @@ impl Key {
         text: &mut [u8],
     ) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
-        // The tag is read last, as above.
+        // The tag is read last, as in `open_appended`.
         self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }
 
     /// Encrypts `text` to a new vector, which holds ciphertext and tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
+    /// Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does.
     #[cfg(feature = "alloc")]
     pub fn seal_vec<'n>(
         &self,
@@ -337,11 +340,11 @@ impl Key {
         Ok(sealed)
     }
 
-    /// Decrypts `sealed`, ciphertext and tag, to a new vector.
+    /// Decrypts `sealed`, which holds ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` has fewer than 16
-    /// bytes; [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does, and if `sealed` has fewer
+    /// than 16 bytes. Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does.
     #[cfg(feature = "alloc")]
     pub fn open_vec<'n>(
         &self,
@@ -356,9 +359,9 @@ impl Key {
         Ok(text)
     }
 
-    /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in pieces, 3 to 5 %
-    /// of a short message. (For the same reason `any` gives it to a closure: a `Result` that one of two ways
-    /// writes to memory lies in memory for both.)
+    /// Encrypts, and returns the tag as a number: a `Result` of sixteen bytes is stored in pieces, which
+    /// costs 3 to 5 % of a short message. (For that reason `any` gives the tag to a closure: a `Result` that
+    /// one of two ways writes to memory lies in memory for both.)
     #[inline(always)]
     pub(crate) fn seal_inout(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
@@ -371,7 +374,7 @@ impl Key {
         }
     }
 
-    /// Decrypts from one buffer to another, and wipes the text of a message that is refused.
+    /// Decrypts from one buffer to another, and wipes the text of a refused message.
     #[inline(always)]
     fn open_apart(
         &self,
@@ -390,9 +393,9 @@ impl Key {
         verdict(wrong, text)
     }
 
-    /// Decrypts, and returns what `then` makes of the tag that the message should have: whether it is another
-    /// than the caller's. Only the answer is given back: with feature `scrub` the tag itself, which would be
-    /// a forger's, must not outlive the call.
+    /// Decrypts, and returns what `then` makes of the right tag: whether the caller's tag differs from it.
+    /// Only this answer leaves the function: with feature `scrub` the right tag, which a forger could use,
+    /// must not outlive the call.
     #[inline(always)]
     pub(crate) fn open_inout<T>(
         &self,
@@ -425,7 +428,7 @@ impl Key {
     }
 }
 
-/// One branch, on the verdict, which the caller learns anyway.
+/// Takes one branch, on the verdict, which the caller learns anyway.
 #[inline(always)]
 pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
     if wrong {
@@ -435,12 +438,13 @@ pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Back to the ciphertext: GCM encrypts by XOR with a keystream, so the same nonce undoes its decryption.
+/// Turns text back to ciphertext: GCM encrypts by XOR with a keystream, so the same nonce undoes its
+/// decryption.
 #[cold]
 #[inline(never)]
 pub(crate) fn restore(key: &Key, nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) {
-    // The lengths have been checked, so it cannot fail. The tag must not leave, nor stay on the stack: it is
-    // the one that the forger was looking for.
+    // The lengths have been checked, so the call cannot fail. The tag must neither leave nor stay on the
+    // stack: it is the tag that the forger was looking for.
     if Frame::wiped_after_all(|| key.seal(nonce, aad, text).is_err()) {
         text.iter_mut().for_each(|byte| *byte = 0);
     }

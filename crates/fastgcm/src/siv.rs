@@ -1,12 +1,12 @@
 //! AES-GCM-SIV (RFC 8452): for nonces that may repeat in spite of all care.
 //!
-//! The tag is made first, of the whole message, and is the counter from which the text is encrypted. So a
-//! nonce that comes twice tells only whether two messages are equal. The price is a second pass over the
-//! text, and keys that are derived for each nonce.
+//! The tag covers the whole message and is made first; encryption starts from it as the counter. So a
+//! repeated nonce tells only whether two messages are equal. The price is a second pass over the text, and
+//! keys that are derived for each nonce.
 //!
-//! POLYVAL is GHASH with the bytes of each block turned round and H multiplied by x (RFC 8452, appendix A).
-//! That is how GHASH stands in registers here anyway ([`ghash`](crate::ghash)): so its blocks and its H are
-//! taken as they are. A message is one call, `gcm/siv.rs`.
+//! POLYVAL is GHASH with the bytes of each block reversed and H multiplied by x (RFC 8452, appendix A). GHASH
+//! keeps its blocks in this order in registers anyway ([`ghash`](crate::ghash)), so POLYVAL's blocks and its
+//! H are used unchanged. A message is one call in `gcm/siv.rs`.
 
 use crate::{
     Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, row::Siv, seal::verdict,
@@ -17,9 +17,9 @@ use zeroize::ZeroizeOnDrop;
 
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
 ///
-/// A nonce of 12 bytes should be used once, and may be drawn at random for 2^32 messages. A nonce that repeats
-/// tells only whether two messages with it are equal. (RFC 8452, section 9, has the bounds.) The key is wiped
-/// when it is dropped. Copies that the compiler makes when it is *moved* are not.
+/// A nonce of 12 bytes should be used once, and may be drawn at random for 2^32 messages. A repeated nonce
+/// tells only whether two of its messages are equal. (RFC 8452, section 9, has the bounds.) The key is wiped
+/// when it is dropped. Copies that the compiler makes when it is *moved* are not wiped.
 ///
 /// ```
 /// # use fastgcm::AesGcmSiv;
@@ -32,7 +32,7 @@ use zeroize::ZeroizeOnDrop;
 /// ```
 #[derive(Clone)]
 pub struct AesGcmSiv {
-    /// The key-generating key: of this only the round keys are used.
+    /// The key-generating key, of which only the round keys are used.
     key: Key,
 }
 
@@ -43,18 +43,18 @@ impl AesGcmSiv {
     /// Makes a key of 16 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     pub fn new(key: &[u8]) -> Result<Self, Error> {
         Self::with_backend(key, Backend::detect())
     }
 
-    /// Makes an AES-128 key for the best back end of this machine. Cannot fail.
+    /// Makes an AES-128 key for the best back end of this machine. It cannot fail.
     #[inline]
     pub fn aes128(key: &[u8; 16]) -> Self {
         Self { key: Key::for_aes(key, Backend::best()) }
     }
 
-    /// Makes an AES-256 key for the best back end of this machine. Cannot fail.
+    /// Makes an AES-256 key for the best back end of this machine. It cannot fail.
     #[inline]
     pub fn aes256(key: &[u8; 32]) -> Self {
         Self { key: Key::for_aes(key, Backend::best()) }
@@ -63,18 +63,19 @@ impl AesGcmSiv {
     /// Makes a key of 16 or 32 bytes for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`new`](Self::new).
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`. Otherwise fails like
+    /// [`new`](Self::new).
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         let row = backend.row()?;
         check(key)?;
         if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, row) }) }
     }
 
-    /// Makes a key of AES-192, **which RFC 8452 does not have**: GCM-SIV with a longer key, as in OpenSSL's
+    /// Makes an AES-192 key, **which RFC 8452 does not define**: GCM-SIV with a longer key, as in OpenSSL's
     /// AES-192-GCM-SIV.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
+    /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
     #[cfg(feature = "hazmat")]
     pub fn aes192_with_backend(key: &[u8; 24], backend: Backend) -> Result<Self, Error> {
         Ok(Self { key: Key::for_aes(key, backend.row()?) })
@@ -88,18 +89,18 @@ impl AesGcmSiv {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than
-    /// [`LIMIT`](Self::LIMIT) bytes.
+    /// Returns [`TooLong`](Error::TooLong) if `text` or `aad` has more than [`LIMIT`](Self::LIMIT) bytes;
+    /// `text` is untouched.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         self.seal_inout(nonce, aad, InOut::in_place(text))
     }
 
-    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies
-    /// nothing first.
+    /// Encrypts `text` to `ciphertext`, which has the same length as `text`, and returns the tag. The
+    /// function copies nothing first.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
-    /// `ciphertext` is untouched.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`seal`](Self::seal) does. `ciphertext` is untouched.
     pub fn seal_detached_to(
         &self,
         nonce: &[u8; 12],
@@ -118,19 +119,19 @@ impl AesGcmSiv {
     /// Decrypts `text` in place, and then verifies it.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
-    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if anything differs from what was sealed; `text` is then
+    /// all zero. Returns `TooLong` as [`seal`](Self::seal) does; `text` is untouched.
     pub fn open(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
         let wrong = self.open_inout(nonce, aad, InOut::in_place(text), tag)?;
         verdict(wrong, text)
     }
 
-    /// Decrypts `ciphertext` to `text`, which has the same length, and then verifies it.
+    /// Decrypts `ciphertext` to `text`, which has the same length as `ciphertext`, and then verifies it.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal):
-    /// `text` is untouched.
+    /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`seal`](Self::seal) does; `text` is untouched.
     pub fn open_detached_to(
         &self,
         nonce: &[u8; 12],
@@ -144,15 +145,14 @@ impl AesGcmSiv {
         verdict(refused, text)
     }
 
-    /// Whether the tag is a wrong one.
+    /// Decrypts, and returns whether the tag is wrong.
     fn open_inout(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, tag: &Tag) -> Result<bool, Error> {
         within_limits(aad, text.len())?;
         let (given, then) = (Some(Block::from_le_bytes(tag.0)), |found| tags_differ(found, tag));
         Ok(self.siv(nonce, aad, text, given, then))
     }
 
-    /// Seals, or opens if a tag is `given`, and returns what `then` makes of the tag that the message should
-    /// have.
+    /// Seals, or opens if a tag is `given`, and returns what `then` makes of the right tag.
     fn siv<T>(
         &self,
         nonce: &[u8; 12],
@@ -167,7 +167,7 @@ impl AesGcmSiv {
 }
 
 /// # Errors
-/// `TooLong`.
+/// Returns `TooLong` if `aad` or the text exceeds the limit.
 fn within_limits(aad: &[u8], text: usize) -> Result<(), Error> {
     if aad.len().max(text) as u64 > AesGcmSiv::LIMIT { Err(Error::TooLong) } else { Ok(()) }
 }
@@ -175,7 +175,7 @@ fn within_limits(aad: &[u8], text: usize) -> Result<(), Error> {
 impl ZeroizeOnDrop for AesGcmSiv {}
 
 impl fmt::Debug for AesGcmSiv {
-    /// The key's length and back end; nothing of the key.
+    /// Writes the key's length and back end, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AesGcmSiv").field(&self.key).finish()
     }
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(within_limits(b"", AesGcmSiv::LIMIT as usize + 1), Err(Error::TooLong));
     }
 
-    /// F4: the counter wraps wherever it begins, without a carry into the bytes behind it. The tag that a
-    /// message is opened with chooses where.
+    /// F4: the counter wraps wherever it begins, without a carry into the bytes behind it. The tag with which
+    /// a message is opened sets the first counter.
     #[test]
     fn f04_straight_counters_wrap() {
         for backend in Backend::available() {

@@ -1,9 +1,9 @@
-//! A message that is sealed in pieces.
+//! Sealing one message in pieces.
 //!
-//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and may
-//! end anywhere. Whole messages are faster ([`seal`](crate::seal)). Opening in pieces gives text that nobody
-//! has verified (`hazmat::UnverifiedOpener`). The functions of [`gathered`](crate::gathered) open a message
-//! that lies in several buffers in one call.
+//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and
+//! may end anywhere. Functions for whole messages are faster ([`seal`](crate::seal)). Opening in pieces
+//! yields text that nobody has verified (`hazmat::UnverifiedOpener`). The functions of
+//! [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
 
 use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
 use core::{fmt, marker::PhantomData};
@@ -16,10 +16,10 @@ pub struct Aad(());
 #[derive(Debug)]
 pub struct Text(());
 
-/// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
+/// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] returns a `Sealer`.
 ///
-/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is
-/// dropped. Copies that the compiler makes when it is moved are not wiped.
+/// A `Sealer` cannot be cloned, because two texts under one nonce would give each other away. A `Sealer` is
+/// wiped when it is dropped. Copies that the compiler makes when it is moved are not wiped.
 ///
 /// ```
 /// # use fastgcm::Key;
@@ -56,8 +56,8 @@ impl<'k> Sealer<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
-    /// bytes. This piece is not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::AAD`](crate::limits::AAD) bytes. The message does not take this piece.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
@@ -74,18 +74,18 @@ impl Sealer<'_, Text> {
     /// Encrypts the next piece of text in place.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than
-    /// [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not taken.
+    /// Returns [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes. The piece is untouched, and the message does not take it.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), true))
     }
 
-    /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
+    /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length as `piece`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
-    /// `ciphertext` is untouched, and the piece is not taken.
+    /// Returns [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong` as
+    /// [`seal`](Self::seal) does. `ciphertext` is untouched, and the message does not take the piece.
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;
@@ -100,7 +100,7 @@ impl Sealer<'_, Text> {
 }
 
 impl<Phase> fmt::Debug for Sealer<'_, Phase> {
-    /// The key's length and back end; nothing of the message.
+    /// Writes the key's length and back end, and nothing of the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Sealer").field(self.key).finish()
     }

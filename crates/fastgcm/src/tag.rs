@@ -1,4 +1,4 @@
-//! Tags: 16 bytes, and shorter ones by an explicit type.
+//! Tags of 16 bytes, and shorter tags by an explicit type.
 
 #[cfg(doc)]
 use crate::Key;
@@ -10,12 +10,12 @@ pub const TAG_LEN: usize = 16;
 
 /// The tag of a message: 16 bytes that only the owner of the key can make.
 ///
-/// It derefs to its bytes: `&*tag` is an array, and `tag.to_vec()`, `tag[..4]` and `tag.iter()` do what they
-/// do with one. [`Tag::from`] makes a tag of an array, [`Tag::try_from`] of a slice.
+/// A tag dereferences to its bytes: `&*tag` is an array, and `tag.to_vec()`, `tag[..4]` and `tag.iter()` do
+/// what they do with an array. [`Tag::from`] makes a tag from an array, [`Tag::try_from`] from a slice.
 ///
-/// `==` compares two tags in constant time: its time does not depend on which bytes differ. (It compares
-/// arrays byte by byte, so compare tags, not their bytes.) A program that opens a message does not need it:
-/// [`Key::open`] takes the tag and compares it.
+/// `==` compares two tags in constant time: its time does not depend on which bytes differ. (`==` on arrays
+/// compares byte by byte, so compare tags, not their bytes.) A program that opens a message does not need
+/// `==`: [`Key::open`] takes the tag and compares it.
 ///
 /// ```
 /// # use fastgcm::{Key, Tag};
@@ -27,8 +27,8 @@ pub const TAG_LEN: usize = 16;
 /// key.open([1; 12], b"", text, &Tag(*tag))?;
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
-// Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in
-// five pieces: 9 % of an ESP packet of 64 bytes.
+// Aligned, because rustc puts the bytes behind the first byte of a `Result`, and LLVM moves them from there
+// in five pieces, which costs 9 % of an ESP packet of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
 pub struct Tag(pub [u8; 16]);
@@ -36,21 +36,21 @@ pub struct Tag(pub [u8; 16]);
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and
 /// 4.
 ///
-/// A forger's chance grows by a factor of 2^8 for every byte that is missing.
+/// A forger's chance grows by a factor of 2^8 for every missing byte.
 ///
-/// **Tags of 8 and 4 bytes are deprecated**: revision 1 of the standard takes them away. Until then appendix C
-/// limits a key by the longest message (AAD and text, in bytes) and by how many messages it opens, right or
-/// wrong: with tags of 8 bytes 2^32 messages of 2^11 bytes, 2^26 of 2^15, or 2^17 of 2^21; with tags of 4
-/// bytes 2^22 messages of 2^5 bytes, 2^18 of 2^7, or 2^11 of 2^10. The caller counts them.
+/// **Tags of 8 and 4 bytes are deprecated**: revision 1 of the standard removes them. Until then appendix C
+/// limits a key by its longest message (AAD and text, in bytes) and by the number of messages that it opens,
+/// right or wrong: with tags of 8 bytes 2^32 messages of 2^11 bytes, 2^26 of 2^15, or 2^17 of 2^21; with tags
+/// of 4 bytes 2^22 messages of 2^5 bytes, 2^18 of 2^7, or 2^11 of 2^10. The caller must count them.
 ///
-/// `==` compares in constant time, as for [`Tag`]. It derefs to its bytes.
+/// `==` compares in constant time, as for [`Tag`]. A short tag dereferences to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
 /// The tag of a message of a scheme that commits to its key: 16 bytes as in [`Tag`], then a commitment of 32
-/// bytes. Opening compares both at once, and its error says nothing of which was wrong.
+/// bytes. Opening compares tag and commitment together, and its error does not say which of them was wrong.
 ///
-/// It derefs to its bytes; `==` compares in constant time.
+/// A committing tag dereferences to its bytes; `==` compares in constant time.
 #[derive(Clone, Copy, Debug)]
 pub struct CommittingTag(pub [u8; 48]);
 
@@ -61,19 +61,19 @@ pub trait AnyTag: sealed::Sealed {}
 impl<T: sealed::Sealed> AnyTag for T {}
 
 pub(crate) mod sealed {
-    /// What nobody else can implement, or call.
+    /// A trait that nobody else can implement or call.
     pub trait Sealed {
-        /// How many bytes.
+        /// The number of bytes.
         const LEN: usize;
-        /// The bytes, zeros behind.
+        /// Returns the bytes, with zeros behind them.
         fn block(&self) -> crate::Block;
     }
 
-    /// What a message of a scheme ends in that derives keys.
+    /// What ends a message of a scheme that derives keys.
     pub trait SchemeTag {
         const LEN: usize;
         fn of(tag: crate::Block, commitment: &[crate::Block]) -> Self;
-        /// Whether tag or commitment is another one. Constant time: one bit for both.
+        /// Returns whether the tag or the commitment differs, in constant time, as one bit for both.
         fn differs(&self, tag: crate::Block, commitment: &[crate::Block]) -> bool;
     }
 }
@@ -166,14 +166,14 @@ impl TryFrom<&[u8]> for Tag {
     /// Copies 16 bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     fn try_from(tag: &[u8]) -> Result<Self, Error> {
         tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
     }
 }
 
 impl CommittingTag {
-    /// The tag is block 0, the commitment blocks 1 and 2.
+    /// Returns block `i`: block 0 is the tag, blocks 1 and 2 are the commitment.
     #[inline(always)]
     fn block(&self, i: usize) -> Block {
         Block::from_le_bytes(self.0.as_chunks().0[i])
@@ -207,7 +207,7 @@ impl TryFrom<&[u8]> for CommittingTag {
     /// Copies 48 bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     fn try_from(tag: &[u8]) -> Result<Self, Error> {
         tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
     }
@@ -253,7 +253,7 @@ impl SchemeTag for CommittingTag {
     fn differs(&self, tag: Block, commitment: &[Block]) -> bool {
         let of = |i, block| self.block(i) ^ block;
         let all = of(0, tag) | of(1, commitment[0]) | of(2, commitment[1]);
-        // A word: whatever the compiler makes of 128 bits, the verdict is one bit of this.
+        // One word: however the compiler handles 128 bits, the verdict is one bit of this word.
         differ(Block::from(all as u64 | (all >> 64) as u64), 0, 16)
     }
 }
@@ -267,7 +267,7 @@ where
     /// Copies `N` bytes.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     fn try_from(tag: &[u8]) -> Result<Self, Error> {
         tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
     }
@@ -296,17 +296,18 @@ where
 
 impl<const N: usize> Eq for ShortTag<N> where Self: AnyTag {}
 
-/// The two differ in one of the first `len` bytes. Constant time: the answer is one bit of one word.
+/// Returns whether the two tags differ in their first `T::LEN` bytes, in constant time: the answer is one bit
+/// of one word.
 #[inline(always)]
 pub(crate) fn tags_differ<T: AnyTag>(found: Block, tag: &T) -> bool {
     differ(found, tag.block(), T::LEN)
 }
 
-/// Two tags of `len` bytes differ. Constant time.
+/// Returns whether two tags of `len` bytes differ, in constant time.
 #[inline(always)]
 pub(crate) fn differ(found: Block, tag: Block, len: usize) -> bool {
     let differ = (found ^ tag) << (8 * (16 - len)) != 0;
-    // Through memory, a byte of it: in a register there may be three bytes of the tag beside it, and these
-    // would be kept on the stack with it.
+    // Only one byte goes through memory. In a register, three bytes of the tag might lie beside the answer
+    // and be stored on the stack with it.
     if cfg!(feature = "scrub") { core::hint::black_box(differ) } else { differ }
 }

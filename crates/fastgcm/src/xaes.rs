@@ -1,14 +1,15 @@
-//! XAES-256-GCM (C2SP), and the same with a commitment: AES-256-GCM with nonces of 192 bits, which may be
-//! drawn at random for as many messages as anybody has.
+//! XAES-256-GCM (C2SP), without and with a commitment: AES-256-GCM with nonces of 192 bits, which may be
+//! drawn at random for as many messages as anybody needs.
 //!
-//! A root key and the first twelve bytes of the nonce make the key of the message: two blocks of AES, as KDF
-//! in counter mode with CMAC (SP 800-108r1, section 4.1) prescribes. The rest of the nonce is that of
-//! AES-256-GCM. KC-XAES-256-GCM (Kampanakis and others, "Blockcipher-Based Key Commitment for Nonce-Derived
-//! Schemes", IACR ePrint 2025/758) adds a CMAC of the nonce, twice, by which a message names its root key.
+//! The root key and the first twelve bytes of the nonce yield the key of the message, in two blocks of AES,
+//! as KDF in counter mode with CMAC (SP 800-108r1, section 4.1) prescribes. The rest of the nonce becomes the
+//! nonce of AES-256-GCM. KC-XAES-256-GCM (Kampanakis and others, "Blockcipher-Based Key Commitment for
+//! Nonce-Derived Schemes", IACR ePrint 2025/758) adds two CMACs of the nonce, by which a message names its
+//! root key.
 
 use crate::{
     Block, CommittingTag, Tag,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::Table,
     nonce::Nonce96,
     root::{RootKey, Scheme, sealed::Derives},
@@ -17,12 +18,12 @@ use zeroize::Zeroize;
 
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
-/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Of 2^80
-/// random nonces two are equal with the chance that 2^32 of AES-GCM's have. A nonce must still be unique for
-/// every message.
+/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. The chance
+/// that two of 2^80 such random nonces are equal is the chance that two of 2^32 of AES-GCM's are. A nonce
+/// must still be unique for every message.
 ///
 /// The scheme does not commit to its key: somebody who knows two keys can make a message that opens under
-/// both. [`KcXaes256Gcm`] costs 32 bytes more and has no such messages.
+/// both. [`KcXaes256Gcm`] prevents this with 32 more bytes in each message.
 ///
 /// ```
 /// # use fastgcm::Xaes256Gcm;
@@ -35,10 +36,10 @@ use zeroize::Zeroize;
 /// ```
 pub type Xaes256Gcm = RootKey<Xaes>;
 
-/// A key of KC-XAES-256-GCM: [`Xaes256Gcm`], and a commitment of 32 bytes to the key (IACR ePrint 2025/758).
+/// A key of KC-XAES-256-GCM: [`Xaes256Gcm`] with a commitment of 32 bytes to the key (IACR ePrint 2025/758).
 ///
-/// Key and ciphertext of a message are those of XAES-256-GCM. Its tag has 48 bytes: tag, then commitment.
-/// Nobody can make a message that opens under two keys, even if they know both.
+/// A message has the key and the ciphertext that XAES-256-GCM would give it. Its tag has 48 bytes: the tag,
+/// then the commitment. Nobody can make a message that opens under two keys, even with both keys at hand.
 ///
 /// ```
 /// # use fastgcm::KcXaes256Gcm;
@@ -77,16 +78,16 @@ impl Derives for Xaes {
     #[inline(always)]
     fn subkey(aes: impl Fn(Block) -> Block) -> Block {
         let l = Block::from_be_bytes(aes(0).to_le_bytes());
-        // No branch on the key: the mask is all ones or all zeros.
+        // There is no branch on the key: the mask is all ones or all zeros.
         (l << 1 ^ ((l as i128 >> 127) as Block & 0x87)).swap_bytes()
     }
 
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut Table<BESIDE>, usize),
+        aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-        blocks: &mut Table<BESIDE>,
+        blocks: &mut Table<SIDE_BY_SIDE>,
     ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
         key_blocks(first, k1, blocks);
@@ -104,14 +105,14 @@ impl Derives for KcXaes {
         Xaes::subkey(aes)
     }
 
-    /// The commitment is a CMAC of two blocks, twice (ePrint 2025/758, section 3): "XCMT" and the first half
-    /// of the nonce; then the second half, 00 01 00, and the number of the block.
+    /// The commitment is two CMACs of two blocks each (ePrint 2025/758, section 3). The first block is "XCMT"
+    /// and the first half of the nonce; the second is the second half, 00 01 00, and the number of the CMAC.
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut Table<BESIDE>, usize),
+        aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-        blocks: &mut Table<BESIDE>,
+        blocks: &mut Table<SIDE_BY_SIDE>,
     ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
         key_blocks(first, k1, blocks);
@@ -133,16 +134,16 @@ fn halves(nonce: &[u8; 24]) -> (Nonce96, Nonce96) {
     (Nonce96::new(nonce.first_chunk().unwrap()), Nonce96::new(nonce.last_chunk().unwrap()))
 }
 
-/// Four bytes, and half a nonce behind them.
+/// Puts half a nonce behind four bytes.
 #[inline(always)]
 fn behind(half: Nonce96, four: Block) -> Block {
     half.with_counter(0) << 32 | four
 }
 
-/// CMAC of one block for each half of a key, before AES: a counter of 16 bits, the label "X", a zero, and as
-/// much of the nonce (section "Overview" of XAES-256-GCM's specification).
+/// Prepares the CMAC of one block for each half of a key, before AES: a counter of 16 bits, the label "X", a
+/// zero, and the first half of the nonce (section "Overview" of XAES-256-GCM's specification).
 #[inline(always)]
-fn key_blocks(first: Nonce96, k1: Block, blocks: &mut Table<BESIDE>) {
+fn key_blocks(first: Nonce96, k1: Block, blocks: &mut Table<SIDE_BY_SIDE>) {
     let block = behind(first, Block::from(b'X') << 16) ^ k1;
     blocks.set(0, block ^ 1 << 8);
     blocks.set(1, block ^ 2 << 8);

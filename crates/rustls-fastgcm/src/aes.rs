@@ -10,10 +10,10 @@ use rustls::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 pub(crate) const TAG: usize = 16;
 
-/// The key lengths of TLS. `fips()` of each algorithm is what rustls says by default: nobody has validated it.
+/// The key lengths of TLS. `fips()` of each algorithm returns rustls's default, because nobody has validated this implementation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aes {
     Aes128,
@@ -21,7 +21,7 @@ pub(crate) enum Aes {
 }
 
 impl Aes {
-    /// That of a suite; none if it does not use AES-GCM.
+    /// Returns the key length of a suite, or `None` if the suite does not use AES-GCM.
     pub(crate) fn of(suite: CipherSuite) -> Option<&'static Self> {
         match suite {
             CipherSuite::TLS13_AES_128_GCM_SHA256
@@ -34,7 +34,7 @@ impl Aes {
         }
     }
 
-    /// In bytes.
+    /// Returns the length in bytes.
     pub(crate) fn length(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -42,16 +42,16 @@ impl Aes {
         }
     }
 
-    /// Derived where it stays, so that no copy of it is left.
+    /// Derives the key in its final place, so that no copy of it remains.
     ///
     /// # Panics
-    /// If rustls gives a key of another length than it was told.
+    /// Panics if rustls passes a key of another length than it was told.
     pub(crate) fn key(self, key: &AeadKey) -> Box<Key> {
         assert_eq!(key.as_ref().len(), self.length());
         Key::boxed(key.as_ref()).expect("16 or 32 bytes")
     }
 
-    /// What the kernel needs to take over (kTLS).
+    /// Returns what the kernel needs to take over (kTLS).
     pub(crate) fn secrets(self, key: AeadKey, iv: Iv) -> ConnectionTrafficSecrets {
         match self {
             Self::Aes128 => ConnectionTrafficSecrets::Aes128Gcm { key, iv },
@@ -61,18 +61,18 @@ impl Aes {
 }
 
 pub(crate) fn common(base: &CipherSuiteCommon) -> CipherSuiteCommon {
-    // draft-irtf-cfrg-aead-limits-08, section 5.1.1: records of 2^14 bytes
+    // draft-irtf-cfrg-aead-limits-08, section 5.1.1, for records of 2^14 bytes
     CipherSuiteCommon { confidentiality_limit: 1 << 24, ..*base }
 }
 
-/// A suite with fastgcm in it, if it uses AES-GCM.
+/// Returns a suite with fastgcm in it, if the suite uses AES-GCM.
 pub(crate) fn tls13(base: &'static Tls13CipherSuite) -> &'static Tls13CipherSuite {
     static OURS: Suites<Tls13CipherSuite> = Suites::new();
     let Some(aes) = Aes::of(base.common.suite) else { return base };
     OURS.of(base, || Tls13CipherSuite { common: common(&base.common), aead_alg: aes, quic: Some(aes), ..*base })
 }
 
-/// Our suites beside those that they are made of. Rustls wants them for the program's lifetime.
+/// Our suites, each beside the suite from which it was made. Rustls needs them for the program's lifetime.
 pub(crate) struct Suites<S: 'static>(Mutex<Vec<(&'static S, &'static S)>>);
 
 impl<S> Suites<S> {
@@ -80,10 +80,10 @@ impl<S> Suites<S> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Ours of that one, made at the first call.
+    /// Returns our version of a suite, which the first call makes.
     pub(crate) fn of(&self, base: &'static S, make: impl FnOnce() -> S) -> &'static S {
         let mut suites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that is ours already stays: it may be the base of the next call.
+        // A suite that is already ours stays: it may be the base of the next call.
         if let Some((_, ours)) = suites.iter().find(|(of, ours)| std::ptr::eq(*of, base) || std::ptr::eq(*ours, base)) {
             return ours;
         }
@@ -121,7 +121,7 @@ impl MessageEncrypter for Tls13 {
     fn encrypt(&mut self, message: OutboundPlainMessage<'_>, seq: u64) -> Result<OutboundOpaqueMessage, Error> {
         let length = self.encrypted_payload_len(message.payload.len());
         let mut record = PrefixedPayload::with_capacity(length);
-        // The record's memory must be written before safe code can encrypt into it. That the chunks are what is written costs the least.
+        // The record's memory must be written before safe code can encrypt into it. Writing the chunks there costs the least.
         record.extend_from_chunks(&message.payload);
         record.extend_from_slice(&message.typ.to_array());
         let nonce = Nonce::new(&self.iv, seq).0;

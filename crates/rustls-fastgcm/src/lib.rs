@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 
 mod aes;
 mod quic;
@@ -7,12 +8,12 @@ mod tls12;
 
 use rustls::{SupportedCipherSuite, crypto::CryptoProvider};
 
-/// Returns `base` with fastgcm in each of its suites that uses AES-GCM.
+/// Returns `base` with fastgcm in each suite that uses AES-GCM.
 ///
-/// Everything else stays as it is: the order of the suites, those with ChaCha20-Poly1305, key exchange, signatures, hashes, random numbers. A suite that
-/// `base` does not have is not added. QUIC is supported even if `base` does not support it.
+/// Everything else stays as it is: the order of the suites, ChaCha20-Poly1305, key exchange, signatures, hashes, random numbers. No suite
+/// is added that `base` does not have. QUIC is supported even if `base` does not support it.
 ///
-/// The suites live as long as the program: 100 bytes for each of `base`, however often this is called.
+/// The suites live as long as the program: 100 bytes for each suite of `base`, however often this function is called.
 ///
 /// ```
 /// # #[cfg(feature = "tls12")] {

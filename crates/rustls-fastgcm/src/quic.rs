@@ -8,14 +8,14 @@ use rustls::{
     quic::{Algorithm, HeaderProtectionKey, PacketKey, Tag},
 };
 
-/// Packets that one key may encrypt, and forgeries that it may refuse (RFC 9001, appendices B.1.1 and B.1.2).
+/// The number of packets that one key may encrypt, and of forgeries that it may refuse (RFC 9001, appendices B.1.1 and B.1.2).
 const CONFIDENTIALITY: u64 = 1 << 23;
 const INTEGRITY: u64 = 1 << 52;
 
-/// Bytes of ciphertext of which a header's mask is made: one block.
+/// The bytes of ciphertext from which a header's mask is made: one block.
 const SAMPLE: usize = 16;
 
-/// The longest packet number.
+/// The length of the longest packet number.
 const NUMBER: usize = 4;
 
 struct Packets {
@@ -23,7 +23,7 @@ struct Packets {
     iv: Iv,
 }
 
-/// AES alone, though the key has powers of H too: nothing smaller would be faster to use.
+/// Only AES is used here, though the key has powers of H too: no smaller key would be faster to use.
 struct Headers(Box<Key>);
 
 impl Algorithm for Aes {
@@ -82,7 +82,7 @@ impl PacketKey for Packets {
 }
 
 impl Headers {
-    /// RFC 9001, section 5.4.1. The length of the packet number stands in the first byte, which is read while it is not masked.
+    /// RFC 9001, section 5.4.1. The first byte holds the length of the packet number, and is read while it is not masked.
     fn mask(&self, sample: &[u8], first: &mut u8, number: &mut [u8], is_masked: bool) -> Result<(), Error> {
         let mut block = <[u8; SAMPLE]>::try_from(sample).map_err(|_| Error::General("sample of invalid length".into()))?;
         if number.len() > NUMBER {

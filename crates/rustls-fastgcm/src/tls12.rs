@@ -1,5 +1,5 @@
-//! Suites of TLS 1.2. Their records (RFC 5288, section 3) are eight bytes of the nonce, the text, and the tag. The four bytes before are part of the
-//! key block.
+//! Suites of TLS 1.2. Their records (RFC 5288, section 3) are eight bytes of the nonce, the text, and the tag. The first four bytes of the
+//! nonce are part of the key block.
 
 use crate::aes::{Aes, Suites, TAG, common};
 use fastgcm::Key;
@@ -11,14 +11,14 @@ use rustls::{
     },
 };
 
-/// Bytes of the nonce that are part of the key block, and of each record.
+/// The bytes of the nonce that are part of the key block, and the bytes in each record.
 const SALT: usize = 4;
 const EXPLICIT: usize = 8;
 
 /// The longest text of a record (RFC 5246, section 6.2.1).
 const LONGEST: usize = 1 << 14;
 
-/// A suite with fastgcm in it, if it uses AES-GCM.
+/// Returns a suite with fastgcm in it, if the suite uses AES-GCM.
 pub(crate) fn tls12(base: &'static Tls12CipherSuite) -> &'static Tls12CipherSuite {
     static OURS: Suites<Tls12CipherSuite> = Suites::new();
     let Some(aes) = Aes::of(base.common.suite) else { return base };
@@ -27,7 +27,7 @@ pub(crate) fn tls12(base: &'static Tls12CipherSuite) -> &'static Tls12CipherSuit
 
 struct Encrypter {
     key: Box<Key>,
-    /// The explicit part starts where the key block says, and each record's is that XOR its number: so no two are alike.
+    /// The explicit part starts where the key block says, and each record XORs it with its number, so no two are alike.
     iv: Iv,
 }
 
@@ -61,14 +61,14 @@ fn iv(salt: &[u8], explicit: &[u8]) -> [u8; NONCE_LEN] {
     iv
 }
 
-/// The explicit part of a nonce.
+/// Returns the explicit part of a nonce.
 fn explicit(nonce: &[u8; NONCE_LEN]) -> &[u8] {
     &nonce[SALT..]
 }
 
 impl Decrypter {
-    /// Opens the payload of a record in place. Its text has `length` bytes, of which `aad` is made, and begins behind the explicit part of the nonce.
-    /// After [`DecryptError`](Error::DecryptError) the text is zero.
+    /// Opens the payload of a record in place. Its text has `length` bytes, from which `aad` is made, and begins behind the explicit part
+    /// of the nonce. After [`DecryptError`](Error::DecryptError) the text is zero.
     fn open(&self, payload: &mut [u8], aad: impl FnOnce(usize) -> [u8; 13]) -> Result<usize, Error> {
         let length = payload.len().checked_sub(EXPLICIT + TAG).ok_or(Error::DecryptError)?;
         if length > LONGEST {
@@ -86,7 +86,7 @@ impl MessageEncrypter for Encrypter {
         let mut record = PrefixedPayload::with_capacity(self.encrypted_payload_len(length));
         let nonce = Nonce::new(&self.iv, seq).0;
         record.extend_from_slice(explicit(&nonce));
-        // As in TLS 1.3.
+        // As in TLS 1.3, the memory must be written first.
         record.extend_from_chunks(&message.payload);
         let aad = make_tls12_aad(seq, message.typ, message.version, length);
         let tag = self.key.seal(nonce, &aad, &mut record.as_mut()[EXPLICIT..]).map_err(|_| Error::EncryptError)?;

@@ -7,7 +7,7 @@ use str0m_proto::crypto::{
     SupportedAes128CmSha1_80,
 };
 
-/// Bytes of a tag.
+/// The length of a tag in bytes.
 const TAG: usize = 16;
 
 /// Returns `base` with fastgcm in the suites of SRTP that use AES-GCM. Everything else stays as it is.
@@ -17,7 +17,7 @@ pub fn with(base: CryptoProvider) -> CryptoProvider {
     CryptoProvider { srtp_provider: Box::leak(Box::new(Srtp(base.srtp_provider))), ..base }
 }
 
-/// What is AES-GCM is ours, and the rest another provider's.
+/// AES-GCM is ours, and everything else comes from another provider.
 #[derive(Debug)]
 struct Srtp(&'static dyn SrtpProvider);
 
@@ -46,17 +46,17 @@ impl SrtpProvider for Srtp {
 #[derive(Debug)]
 struct Gcm;
 
-/// One direction of a session. The key is derived where it stays, so that no copy of it is left.
+/// One direction of a session. The key is derived in its final place, so that no copy of it remains.
 struct Cipher(Box<Key>);
 
 impl Cipher {
-    /// To `output`, the ciphertext and its tag.
+    /// Writes the ciphertext and its tag to `output`.
     fn seal(&self, iv: &[u8; 12], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), CryptoError> {
         let sealed = output.get_mut(..input.len() + TAG).ok_or_else(short)?;
         self.0.seal_to(*iv, aad, input, sealed).map_err(refused)
     }
 
-    /// To `output`, the text; returns how long it is.
+    /// Writes the text to `output`, and returns its length.
     fn open(&self, iv: &[u8; 12], aads: &[&[u8]], input: &[u8], output: &mut [u8]) -> Result<usize, CryptoError> {
         let (ciphertext, tag) = input.split_last_chunk::<TAG>().ok_or_else(short)?;
         let text = output.get_mut(..ciphertext.len()).ok_or_else(short)?;
@@ -74,7 +74,7 @@ fn refused(error: fastgcm::Error) -> CryptoError {
 }
 
 impl fmt::Debug for Cipher {
-    /// The name of the type; nothing of the key.
+    /// Writes the name of the type, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cipher").finish_non_exhaustive()
     }

@@ -1,4 +1,6 @@
 //! AWS-LC through its Rust interface: `LessSafeKey`, in place with the tag apart, or `seal_out_of_place_scatter` and `open_separate_gather`.
+//!
+//! without: OPENSSL_ia32cap
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use plugin::{Message, Rival, level};

@@ -1,5 +1,7 @@
 //! AWS-LC's `EVP_AEAD`, called directly: `EVP_AEAD_CTX_seal_scatter` and `EVP_AEAD_CTX_open_gather`, which `EVP_AEAD_CTX_seal` and `open`
 //! go through. A new key: `cleanup` and `init` on the same context.
+//!
+//! without: OPENSSL_ia32cap
 
 use aws_lc_sys as c;
 use plugin::{Message, Rival, TAG, level};

@@ -1,6 +1,8 @@
 //! BoringSSL's `EVP_AEAD`, called directly: `EVP_AEAD_CTX_seal_scatter` and `EVP_AEAD_CTX_open_gather`, which `EVP_AEAD_CTX_seal` and
 //! `open` go through. A new key: `cleanup` and `init` on the same context. `boring-sys` builds it, but its bindings leave out
 //! `openssl/aead.h`, so what is called is declared here.
+//!
+//! without: OPENSSL_ia32cap
 
 use boring_sys as _; // linked for its library
 use plugin::{Message, Rival, TAG, level};

@@ -13,7 +13,7 @@ impl Rival for Fastgcm {
     const NAME: &'static str = "fastgcm";
 
     fn version() -> String {
-        BACKEND.get().map_or_else(String::new, |backend| format!("this tree, {backend}"))
+        BACKEND.get().map_or_else(String::new, |backend| backend.to_string())
     }
 
     fn variants() -> String {

@@ -1,6 +1,8 @@
 //! The system's OpenSSL, `libcrypto.so.3`. How it is called: `plugin::openssl`.
 //!
 //! A library is loaded once a process, however often it is asked for; so that each level has one of its own, a copy of the file is loaded.
+//!
+//! without: OPENSSL_ia32cap
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use plugin::openssl::Calls;

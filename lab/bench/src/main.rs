@@ -112,8 +112,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
-        let built = match &options.ours {
-            Some(sources) if rival.name == "fastgcm" => builds::build_sources(sources),
+        let built = match (&options.ours, options.before.is_empty()) {
+            (Some(sources), _) if rival.name == "fastgcm" => builds::build_sources(sources),
+            (None, false) if rival.name == "fastgcm" => builds::build_sources(&builds::root().join("../..").to_string_lossy()),
             _ => builds::build(rival, options.install),
         };
         let loaded = built.and_then(|library| Ok((peer::load(&library, None)?, library)));

@@ -1,4 +1,6 @@
 /* BearSSL: br_gcm over its constant-time AES (br_aes_ct64) and GHASH (br_ghash_ctmul64).
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lbearssl
  * debian: libbearssl-dev */
 #include "referee.h"
@@ -80,11 +82,11 @@ const struct referee_plugin referee_plugin = {
     .name = "BearSSL",
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
     .copy = copy,
 };

@@ -1,4 +1,5 @@
 /* BoringSSL: EVP_AEAD, the tag apart. What works in pieces is in boringssl-evp.c.
+ * without: OPENSSL_ia32cap
  * built: boringssl
  * link: -I$(boring-sys)/boringssl/include $(boring-sys)/build/libcrypto.a -lstdc++ -lpthread */
 #include "referee.h"
@@ -31,7 +32,7 @@ static const char *version(void)
 static void release(void *made)
 {
     EVP_AEAD_CTX_cleanup(&((struct key *)made)->context);
-    free(made);
+    referee_wiped(made);
 }
 
 static void *key(const uint8_t *bytes, size_t length)
@@ -47,7 +48,11 @@ static int ready(struct key *key, size_t tag_length)
 {
     if (tag_length == key->tag_length)
         return tag_length > 0; /* 0 stands for 16 */
+#ifdef SIV /* boringssl-siv.c and aws-lc-siv.c */
+    const EVP_AEAD *which = key->length == 16 ? EVP_aead_aes_128_gcm_siv() : EVP_aead_aes_256_gcm_siv();
+#else
     const EVP_AEAD *which = key->length == 16 ? EVP_aead_aes_128_gcm() : key->length == 24 ? EVP_aead_aes_192_gcm() : EVP_aead_aes_256_gcm();
+#endif
     EVP_AEAD_CTX_cleanup(&key->context);
     int done = EVP_AEAD_CTX_init(&key->context, which, key->bytes, key->length, tag_length, NULL);
     key->tag_length = done ? tag_length : 0;
@@ -75,11 +80,19 @@ static int open(void *made, const struct referee_message *m)
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
     .offers = REFEREE_IN_PLACE,
+#ifdef SIV
+    .algorithm = REFEREE_AES_GCM_SIV,
+    .keys = 1 | 4,
+    .nonce_min = 12,
+    .nonce_max = 12,
+    .name = NAME ", AES-GCM-SIV",
+#else
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL,
     .nonce_min = 1,
     .nonce_max = 1 << 20,
     .name = NAME,
+#endif
     .version = version,
     .key = key,
     .free = release,

@@ -57,7 +57,7 @@ static int open(void *key, const struct referee_message *m) { return message(key
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE,
+    .offers = REFEREE_IN_PLACE | REFEREE_THREADS,
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL & ~REFEREE_TAG(4), /* its GCM has tags of 8, and of 12 to 16 bytes */
     .nonce_min = 1,
@@ -65,7 +65,7 @@ const struct referee_plugin referee_plugin = {
     .name = "Botan",
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .seal = seal,
     .open = open,
 };

@@ -1,17 +1,19 @@
 /* Crypto++: GCM<AES>, with tables of 2 KiB, as is its default.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lcryptopp
  * debian: libcrypto++-dev */
 #include "referee.h"
 #include <cryptopp/aes.h>
 #include <cryptopp/config_ver.h>
 #include <cryptopp/gcm.h>
+#include <cryptopp/secblock.h>
 #include <memory>
-#include <string>
 
 using namespace CryptoPP;
 
 struct Key {
-    std::string bytes;
+    SecByteBlock bytes; /* which wipes what it frees */
 };
 struct Run {
     std::unique_ptr<AuthenticatedSymmetricCipher> cipher;
@@ -19,20 +21,20 @@ struct Run {
 };
 
 static const char *version(void) { return "8.7"; }
-static void *key(const uint8_t *bytes, size_t length) { return new Key { std::string((const char *)bytes, length) }; }
+static void *key(const uint8_t *bytes, size_t length) { return new Key { SecByteBlock(bytes, length) }; }
 static void release(void *key) { delete (Key *)key; }
 static void drop(void *run) { delete (Run *)run; }
 
 static void *begin(void *made, int seals, const uint8_t *nonce, size_t length, size_t)
 try {
-    const std::string &key = ((Key *)made)->bytes;
+    const SecByteBlock &key = ((Key *)made)->bytes;
     auto run = std::make_unique<Run>();
     run->seals = seals;
     if (seals)
         run->cipher = std::make_unique<GCM<AES>::Encryption>();
     else
         run->cipher = std::make_unique<GCM<AES>::Decryption>();
-    run->cipher->SetKeyWithIV((const byte *)key.data(), key.size(), nonce, length);
+    run->cipher->SetKeyWithIV(key.data(), key.size(), nonce, length);
     return run.release();
 } catch (const Exception &) {
     return nullptr;

@@ -1,4 +1,6 @@
 /* GnuTLS: gnutls_aead_cipher, with the tag behind the ciphertext.
+ * levels: GNUTLS_CPUID_OVERRIDE=0x1 GNUTLS_CPUID_OVERRIDE=0x2 GNUTLS_CPUID_OVERRIDE=0x4 GNUTLS_CPUID_OVERRIDE=0x6 GNUTLS_CPUID_OVERRIDE=0x8
+ * levels: GNUTLS_CPUID_OVERRIDE=0xa GNUTLS_CPUID_OVERRIDE=0xc GNUTLS_CPUID_OVERRIDE=0xe GNUTLS_CPUID_OVERRIDE=0x6e GNUTLS_CPUID_OVERRIDE=0x42
  * link: -lgnutls
  * debian: libgnutls28-dev */
 #include "referee.h"

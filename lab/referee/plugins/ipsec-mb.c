@@ -1,4 +1,5 @@
 /* Intel's ipsec-mb: the manager that it chooses itself, its calls for pieces. The tag is compared by the caller.
+ * levels: REFEREE_IPSEC_MB=sse REFEREE_IPSEC_MB=avx2 REFEREE_IPSEC_MB=avx512 REFEREE_IPSEC_MB=noaesni REFEREE_IPSEC_MB=nogfni
  * link: -lIPSec_MB
  * debian: libipsec-mb-dev */
 #include "referee.h"
@@ -24,8 +25,23 @@ static const char *version(void) { return imb_get_version_str(); }
 
 static int start(void)
 {
-    manager = alloc_mb_mgr(0);
-    if (manager)
+    const char *level = getenv("REFEREE_IPSEC_MB"), *wanted = level ? level : "";
+    uint64_t flags = 0;
+#ifdef IMB_FLAG_AESNI_OFF /* up to 1.5 */
+    flags = strcmp(wanted, "noaesni") == 0 ? IMB_FLAG_AESNI_OFF : 0;
+#endif
+    if (strcmp(wanted, "nogfni") == 0)
+        flags = IMB_FLAG_GFNI_OFF;
+    manager = alloc_mb_mgr(flags);
+    if (manager == NULL)
+        return 0;
+    if (strcmp(wanted, "sse") == 0)
+        init_mb_mgr_sse(manager);
+    else if (strcmp(wanted, "avx2") == 0)
+        init_mb_mgr_avx2(manager);
+    else if (strcmp(wanted, "avx512") == 0)
+        init_mb_mgr_avx512(manager);
+    else
         init_mb_mgr_auto(manager, NULL);
     return manager && imb_get_errno(manager) == 0;
 }
@@ -98,10 +114,10 @@ const struct referee_plugin referee_plugin = {
     .version = version,
     .start = start,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
 };

@@ -1,4 +1,6 @@
 /* libsodium: crypto_aead_aes256gcm_*_detached_afternm.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lsodium
  * debian: libsodium-dev */
 #include "referee.h"
@@ -29,7 +31,7 @@ static int open(void *key, const struct referee_message *m)
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE,
+    .offers = REFEREE_IN_PLACE | REFEREE_THREADS,
     .keys = 4,
     .tags = REFEREE_TAG(16),
     .nonce_min = 12,
@@ -38,7 +40,7 @@ const struct referee_plugin referee_plugin = {
     .version = version,
     .start = start,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .seal = seal,
     .open = open,
 };

@@ -1,4 +1,6 @@
 /* LibTomCrypt: gcm_init and what follows. The tag is compared by the caller.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -ltomcrypt
  * debian: libtomcrypt-dev */
 #include "referee.h"
@@ -19,7 +21,7 @@ static void *key(const uint8_t *bytes, size_t length)
     struct run *key = aligned_alloc(64, (sizeof *key + 63) / 64 * 64);
     if (gcm_init(&key->state, find_cipher("aes"), bytes, (int)length) == CRYPT_OK)
         return key;
-    free(key);
+    referee_wiped(key);
     return NULL;
 }
 
@@ -36,7 +38,7 @@ static void *begin(void *key, int seals, const uint8_t *nonce, size_t length, si
     run->seals = seals;
     if (gcm_reset(&run->state) == CRYPT_OK && gcm_add_iv(&run->state, nonce, length) == CRYPT_OK)
         return run;
-    free(run);
+    referee_wiped(run);
     return NULL;
 }
 
@@ -74,11 +76,11 @@ const struct referee_plugin referee_plugin = {
     .version = version,
     .start = start,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
     .copy = copy,
 };

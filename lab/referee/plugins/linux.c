@@ -1,5 +1,6 @@
 /* The assembly of Linux' AES-GCM, in a program: what the kernel calls, without its walk over pages. `REFEREE_LINUX` is the level, 0 to 3;
  * the first that this processor has if it is left out. Which lengths a tag has is looked at by the kernel's C, which is not here.
+ * levels: REFEREE_LINUX=0 REFEREE_LINUX=1 REFEREE_LINUX=2 REFEREE_LINUX=3
  * made: linux
  * link: -I$ROOT/lab/bench/rivals/stubs
  * link: $MADE/aes-gcm-avx10-x86_64.S $MADE/aes-gcm-aesni-x86_64.S $MADE/aesni-intel_asm.S */
@@ -122,11 +123,11 @@ const struct referee_plugin referee_plugin = {
     .version = version,
     .start = start,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
     .copy = copy,
 };

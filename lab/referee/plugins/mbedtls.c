@@ -1,4 +1,6 @@
 /* mbedTLS: mbedtls_gcm. Up to version 2 pieces are multiples of a block, and AAD is one piece.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lmbedcrypto
  * debian: libmbedtls-dev */
 #include "referee.h"

@@ -1,4 +1,5 @@
 /* nettle: gcm_aes128 and its like. Pieces of AAD and of text are multiples of a block; the tag is compared by the caller.
+ * levels: NETTLE_FAT_OVERRIDE=vendor:amd NETTLE_FAT_OVERRIDE=vendor:intel,aesni NETTLE_FAT_OVERRIDE=vendor:intel,pclmul
  * link: -lnettle
  * debian: nettle-dev */
 #include "referee.h"
@@ -95,11 +96,11 @@ const struct referee_plugin referee_plugin = {
     .name = "nettle",
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
     .copy = copy,
 };

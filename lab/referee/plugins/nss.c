@@ -1,4 +1,5 @@
 /* NSS: PK11_AEADOp, whole messages with the tag apart.
+ * without: NSS_DISABLE_HW_AES=1 NSS_DISABLE_PCLMUL=1 NSS_DISABLE_AVX=1 NSS_DISABLE_AVX2=1 NSS_DISABLE_SSSE3=1 NSS_DISABLE_SSE4_1=1
  * link: -I/usr/include/nss -I/usr/include/nspr -lnss3
  * debian: libnss3-dev */
 #include "referee.h"

@@ -1,4 +1,5 @@
 /* OpenSSL's libcrypto: EVP, a fetched cipher. `OPENSSL_MODULES`, `OPENSSL_CONF` and `OPENSSL_ia32cap` work as for every program.
+ * without: OPENSSL_ia32cap
  * link: -lcrypto
  * debian: libssl-dev */
 #include "referee.h"
@@ -79,6 +80,13 @@ static void *begin(void *made, int seals, const uint8_t *nonce, size_t nonce_len
     return started(key->bytes, key->length, seals, nonce, nonce_length, 0);
 }
 
+static int again(void *made, const uint8_t *nonce, size_t length, size_t tag_length)
+{
+    struct run *run = made;
+    return EVP_CIPHER_CTX_ctrl(run->context, EVP_CTRL_AEAD_SET_IVLEN, (int)length, NULL) > 0
+        && EVP_CipherInit_ex(run->context, NULL, NULL, NULL, nonce, -1);
+}
+
 static void *nonce_first(const uint8_t *key, size_t length, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length)
 {
     return started(key, length, seals, nonce, nonce_length, 1);
@@ -128,7 +136,7 @@ const struct referee_plugin referee_plugin = {
     .name = NAME,
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
@@ -136,4 +144,5 @@ const struct referee_plugin referee_plugin = {
     .drop = drop,
     .copy = copy,
     .nonce_first = nonce_first,
+    .again = again,
 };

@@ -1,4 +1,5 @@
-"""pyca/cryptography: AESGCM for whole messages, Cipher with modes.GCM for pieces. Its wheel carries an OpenSSL of its own."""
+"""pyca/cryptography: AESGCM for whole messages, Cipher with modes.GCM for pieces, into the referee's memory. Its wheel carries an OpenSSL of its own."""
+# without: OPENSSL_ia32cap
 
 import cryptography
 from cryptography.exceptions import InvalidTag
@@ -9,27 +10,33 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 import referee
 
 
-def message(seals, key, nonce, aads, texts, tag, pieces):
+def message(q):
     try:
-        if not pieces and (tag == 16 if seals else len(tag) == 16) and 8 <= len(nonce) <= 128:
-            if seals:
-                return [AESGCM(key).encrypt(nonce, texts[0], aads[0])]
-            return [AESGCM(key).decrypt(nonce, texts[0] + tag, aads[0])]
-        mode = modes.GCM(nonce, min_tag_length=4) if seals else modes.GCM(nonce, tag, min_tag_length=4)
-        cipher = Cipher(algorithms.AES(key), mode)
-        context = cipher.encryptor() if seals else cipher.decryptor()
-        for aad in aads:
+        if not q.pieces and len(q.tag) == 16 and 8 <= len(q.nonce) <= 128:
+            aead = AESGCM(q.key)
+            (aead.encrypt_into if q.seals else aead.decrypt_into)(q.nonce, q.given, q.aad, q.made)
+            return True
+        nonce = bytes(q.nonce)
+        mode = modes.GCM(nonce, min_tag_length=4) if q.seals else modes.GCM(nonce, bytes(q.tag), min_tag_length=4)
+        cipher = Cipher(algorithms.AES(q.key), mode)
+        context = cipher.encryptor() if q.seals else cipher.decryptor()
+        for aad in q.aads:
             context.authenticate_additional_data(aad)
-        out = [context.update(text) for text in texts] + [context.finalize()]
-        return out + [context.tag[:tag]] if seals else out
+        for text, out in zip(q.texts, q.outs):
+            context.update_into(text, out)
+        context.finalize()
+        if q.seals:
+            q.tag[:] = context.tag[: len(q.tag)]
+        return True
     except (InvalidTag, ValueError):
-        return None
+        return False
 
 
 referee.serve(
     "pyca/cryptography",
     f"{cryptography.__version__}, {backend.openssl_version_text()}",
     message,
+    offers=referee.WHOLE | referee.TAG_BEHIND,
     tags=referee.TAGS,
     nonces=(8, 128),
     block=1,

@@ -1,32 +1,48 @@
-"""The other end of the referee's pipes (src/pipe.rs says what goes through them), for implementations that Python has."""
+"""The other end of the referee's pipes (src/pipe.rs says what goes through them), for implementations that Python has.
 
+All buffers are the referee's memory, and behind each is a page that nobody may touch."""
+
+import mmap
+import os
 import struct
 import sys
 
-IN_PLACE, WHOLE = 1, 256
+IN_PLACE, TAG_BEHIND, WHOLE, MEMORY = 1, 32, 256, 512
+AES_GCM_SIV = 2
 TAGS = 1 << 4 | 1 << 8 | 0x1F << 12
 
 
-def serve(name, version, message, *, offers=WHOLE, keys=7, tags=1 << 16, nonces=(12, 12), block=0):
-    """Answers questions with `message(seals, key, nonce, aads, texts, tag, pieces)`: the text, and if it seals the tag; None if refused.
+class Question:
+    """`key`, `nonce` and `aad` are bytes to read; `texts` are pieces (of one unless `pieces`) that go to `outs`. `tag` is written if it `seals`, and read
+    if not. `given` and `made` are the whole text with the tag behind it, whichever of them has one (TAG_BEHIND)."""
 
-    `aads` and `texts` are lists of pieces (of one piece each unless `pieces`); `tag` is an int, the length, if it seals, else the tag.
-    """
+
+def mapped(name):
+    with open(os.path.join(os.environ["REFEREE_MEMORY"], name), "r+b") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0))
+
+
+def serve(name, version, message, *, offers=WHOLE, keys=7, tags=1 << 16, nonces=(12, 12), block=0, algorithm=0):
+    """Answers questions with `message(question)`, which says whether it is done."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    line = "|".join(map(str, [name, version, offers, keys, tags, *nonces, block]))
+    memory = [mapped(name) for name in ["key", "nonce", "AAD", "input", "output", "tag"]]
+    line = "|".join(map(str, [name, version, offers | MEMORY, keys, tags, *nonces, block, algorithm]))
     sink.write(line.encode() + b"\n")
     sink.flush()
     while head := source.read(36):
-        seals, pieces, *lengths, number, aad_number = struct.unpack("<9I", head)
-        cuts = struct.unpack(f"<{number}I", source.read(4 * number))
-        key, nonce, aad, text = (source.read(length) for length in lengths[:4])
-        tag = lengths[4] if seals else source.read(lengths[4])
-        if pieces:
-            aads, texts = cut(aad, cuts[:aad_number]), cut(text, cuts[aad_number:])
-        else:
-            aads, texts = [aad], [text]
-        answer = message(seals, key, nonce, aads, texts, tag, pieces)
-        sink.write(b"\0" if answer is None else b"\1" + b"".join(answer))
+        seals, pieces, key, nonce, aad, text, tag, number, aads = struct.unpack("<9I", head)
+        cuts = struct.unpack(f"<{number}I", source.read(4 * number)) if number else ()
+        *places, shared = struct.unpack("<7I", source.read(28))
+        behind = tag if offers & TAG_BEHIND else 0
+        q = Question()
+        q.seals, q.pieces = seals, pieces
+        q.key, q.nonce, q.aad = (memory[i][places[i] :][:length] for i, length in enumerate([key, nonce, aad]))
+        q.given = memory[4 if shared else 3][places[3] :][: text + (0 if seals else behind)]
+        q.made = memory[4][places[4] :][: text + (behind if seals else 0)]
+        q.tag = (q.made if seals else q.given)[text:] if behind else memory[5][places[5] :][:tag]
+        q.aads = cut(q.aad, cuts[:aads]) if pieces else [q.aad]
+        q.texts, q.outs = (cut(data, cuts[aads:]) if pieces else [data[:text]] for data in [q.given, q.made])
+        sink.write(b"\1" if message(q) else b"\0")
         sink.flush()
 
 

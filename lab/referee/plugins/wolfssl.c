@@ -1,4 +1,6 @@
 /* wolfSSL: wc_AesGcmEncrypt and wc_AesGcmDecrypt, as Debian 12 builds them.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lwolfssl
  * debian: libwolfssl-dev */
 #include "referee.h"
@@ -10,6 +12,28 @@
 #include <wolfssl/version.h>
 #include <wolfssl/wolfcrypt/aes.h>
 #include <stdlib.h>
+
+#ifdef WOLFSSL_USER_SETTINGS
+#include <string.h>
+#include <wolfssl/wolfcrypt/cpuid.h>
+/* What REFEREE_WOLFSSL names is taken from the processor. */
+static int start(void)
+{
+    static const struct {
+        const char *name;
+        word32 flag;
+    } features[] = { { "aesni", CPUID_AESNI }, { "avx1", CPUID_AVX1 }, { "avx2", CPUID_AVX2 }, { "bmi2", CPUID_BMI2 }, { "movbe", CPUID_MOVBE } };
+    const char *without = getenv("REFEREE_WOLFSSL");
+    cpuid_get_flags();
+    for (size_t i = 0; without && i < sizeof features / sizeof features[0]; i++)
+        if (strstr(without, features[i].name))
+            cpuid_clear_flag(features[i].flag);
+    return 1;
+}
+#define START start
+#else
+#define START NULL
+#endif
 
 static const char *version(void) { return LIBWOLFSSL_VERSION_STRING; }
 
@@ -49,6 +73,7 @@ const struct referee_plugin referee_plugin = {
     .nonce_max = 1 << 20,
     .name = "wolfSSL",
     .version = version,
+    .start = START,
     .key = key,
     .free = release,
     .seal = seal,

@@ -1,7 +1,7 @@
 //! What is asked: every case, with the answer of the model.
 
-use fastgcm_model::{Block, Model, multiply_blocks};
-use std::{collections::HashMap, fmt, ops::Range, rc::Rc};
+use fastgcm_model::{Block, Model};
+use std::{fmt, rc::Rc};
 
 /// A message and what the standard says of it.
 pub(crate) struct Sealed {
@@ -10,7 +10,9 @@ pub(crate) struct Sealed {
     pub(crate) aad: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
-    pub(crate) tag: Block,
+    pub(crate) tag: Vec<u8>,
+    /// `REFEREE_AES_GCM` and so on.
+    pub(crate) algorithm: u32,
 }
 
 /// Where a buffer lies.
@@ -36,7 +38,7 @@ pub(crate) enum Buffers {
 }
 
 /// How a message is given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(crate) enum Way {
     Whole,
     Pieces {
@@ -46,7 +48,21 @@ pub(crate) enum Way {
         copy: Option<usize>,
         /// The context gets its nonce before its key.
         nonce_first: bool,
+        /// What the context was used for before.
+        again: Again,
     },
+    /// Whole, by several threads with one key, which seal and open it, refuse it, and seal another message.
+    Threads(Rc<Sealed>),
+}
+
+/// What a context was used for before its message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Again {
+    No,
+    /// Another message, which was broken off after so many bytes.
+    BrokenOff(usize),
+    /// Another message, to its end, with a wrong tag if it opens.
+    Refused,
 }
 
 /// What is changed of a message that must be refused.
@@ -83,9 +99,21 @@ pub(crate) struct Case {
     pub(crate) buffers: Buffers,
     pub(crate) way: Way,
     pub(crate) asks: Asks,
+    /// Which of its family it is.
+    pub(crate) number: usize,
 }
 
 impl Case {
+    /// How much has to be read to repeat it.
+    pub(crate) fn size(&self) -> usize {
+        let pieces = if let Way::Pieces { aad, text, .. } = &self.way { aad.len() + text.len() } else { 0 };
+        self.of.text.len() + self.of.aad.len() + self.of.nonce.len() + pieces
+    }
+
+    pub(crate) fn whole(&self) -> bool {
+        matches!(self.way, Way::Whole)
+    }
+
     /// The nonce, changed if it is to be.
     pub(crate) fn nonce(&self) -> Vec<u8> {
         let mut nonce = self.of.nonce.clone();
@@ -115,7 +143,7 @@ impl Case {
 
     /// The tag of the message, changed if it is to be. Bytes that no tag has are zeros.
     pub(crate) fn tag(&self) -> Vec<u8> {
-        let mut tag = self.of.tag.to_vec();
+        let mut tag = self.of.tag.clone();
         tag.resize(self.tag, 0);
         match self.asks {
             Asks::Refusal(Changed::Tag(bit)) => flip(&mut tag, bit),
@@ -143,8 +171,9 @@ impl fmt::Display for Case {
         let of = &self.of;
         write!(
             f,
-            "{}: AES-{} {} {} bytes, nonce {}, AAD {}, tag {}",
+            "{}: {}-{} {} {} bytes, nonce {}, AAD {}, tag {}",
             self.family,
+            ["AES", "XAES", "SIV", "DNDK", "KC-XAES", "KC-DNDK"][of.algorithm as usize],
             8 * of.key.len(),
             if self.seals { "seal" } else { "open" },
             of.text.len(),
@@ -163,7 +192,10 @@ impl fmt::Display for Case {
             Buffers::InPlace => write!(f, ", in place")?,
             Buffers::Shifted(by) => write!(f, ", output {by} from the input")?,
         }
-        if let Way::Pieces { aad, text, copy, nonce_first } = &self.way {
+        if let Way::Threads(_) = self.way {
+            write!(f, ", by four threads")?;
+        }
+        if let Way::Pieces { aad, text, copy, nonce_first, again } = &self.way {
             let list = |pieces: &[usize]| match pieces {
                 [first, .., last] if pieces.len() > 8 => format!("{first}+..{}..+{last}", pieces.len()),
                 _ => pieces.iter().map(usize::to_string).collect::<Vec<_>>().join("+"),
@@ -175,6 +207,11 @@ impl fmt::Display for Case {
             if *nonce_first {
                 write!(f, ", nonce before key")?;
             }
+            match again {
+                Again::No => {}
+                Again::BrokenOff(at) => write!(f, ", after another that was broken off after {at} bytes")?,
+                Again::Refused => write!(f, ", after another with a wrong tag")?,
+            }
         }
         match self.asks {
             Asks::Answer => {}
@@ -182,440 +219,10 @@ impl fmt::Display for Case {
             Asks::Forgery => write!(f, ", a forgery")?,
             Asks::Never => write!(f, ", which the standard has not")?,
         }
-        if of.sealed.len() >= 16 && of.nonce.len() == 16 {
+        if of.algorithm == 0 && of.sealed.len() >= 16 && of.nonce.len() == 16 {
             let last = |block: Block| u32::from_be_bytes([block[12], block[13], block[14], block[15]]);
             write!(f, ", counter from {:08x}", last(Model::new(&of.key).j0(&of.nonce)))?;
         }
         Ok(())
-    }
-}
-
-/// How much is asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Amount {
-    /// A few thousand cases: one of each kind, for a gate.
-    Quick,
-    /// Every length to 2,000, and texts of up to 1 MiB.
-    Usual,
-    /// Texts of up to 64 MiB too.
-    Full,
-}
-
-/// All cases, of these families if any are named.
-pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
-    let noise = noise(if amount == Amount::Full { 72 << 20 } else { 2 << 20 });
-    let mut maker = Maker { noise, memo: HashMap::new(), models: HashMap::new(), cases: Vec::new(), quick: amount == Amount::Quick };
-    type Family = fn(&mut Maker, Amount);
-    let all: [(&str, Family); 12] = [
-        ("lengths", Maker::lengths),
-        ("operands", Maker::operands),
-        ("long", Maker::long),
-        ("aad", Maker::aad),
-        ("nonces", Maker::nonces),
-        ("tags", Maker::tags),
-        ("forged", Maker::forged),
-        ("wraps", Maker::wraps),
-        ("places", Maker::places),
-        ("pieces", Maker::pieces),
-        ("copies", Maker::copies),
-        ("empty", Maker::empty),
-    ];
-    for (name, family) in all {
-        if families.is_empty() || families.iter().any(|wanted| wanted == name) {
-            family(&mut maker, amount);
-        }
-    }
-    maker.cases
-}
-
-/// Bytes without a pattern that AES-GCM could share (xorshift64*).
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut bytes = Vec::with_capacity(len + 8);
-    while bytes.len() < len {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        bytes.extend(state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_be_bytes());
-    }
-    bytes
-}
-
-/// Key, nonce, AAD and text of a message: what its answer follows from.
-type What = (usize, Vec<u8>, Range<usize>, Range<usize>);
-
-struct Maker {
-    noise: Vec<u8>,
-    memo: HashMap<What, Rc<Sealed>>,
-    models: HashMap<usize, Model>,
-    cases: Vec<Case>,
-    quick: bool,
-}
-
-const KEYS: [usize; 3] = [16, 24, 32];
-
-impl Maker {
-    fn key(&self, len: usize) -> &[u8] {
-        &self.noise[1000 + len..][..len]
-    }
-
-    fn message(&mut self, key: usize, nonce: Vec<u8>, aad: usize, text: usize) -> Rc<Sealed> {
-        // Texts and AAD begin where no other of nearly that length does.
-        let what = (key, nonce, aad % 97..aad % 97 + aad, 500 + text % 251..500 + text % 251 + text);
-        if let Some(known) = self.memo.get(&what) {
-            return known.clone();
-        }
-        let (nonce, aad, text) = (what.1.clone(), self.noise[what.2.clone()].to_vec(), self.noise[what.3.clone()].to_vec());
-        let key = self.key(key).to_vec();
-        let (sealed, tag) = if nonce.is_empty() {
-            // Of what the standard has no answer for, what those say that take it (J0 is 0, so the mask is H).
-            let takes = referee_faulty::Gcm::new(&key, "f03").and_then(|gcm| gcm.seal(&nonce, &aad, &text));
-            takes.expect("a fault of that name")
-        } else {
-            self.models.entry(what.0).or_insert_with(|| Model::new(&key)).seal(&nonce, &aad, &text)
-        };
-        let made = Rc::new(Sealed { key, nonce, aad, text, sealed, tag });
-        self.memo.insert(what, made.clone());
-        made
-    }
-
-    /// A message with a nonce of 12 bytes.
-    fn usual(&mut self, key: usize, aad: usize, text: usize) -> Rc<Sealed> {
-        let nonce = self.noise[7 + text % 100..][..12].to_vec();
-        self.message(key, nonce, aad, text)
-    }
-
-    fn add(&mut self, family: &'static str, of: &Rc<Sealed>, seals: bool) -> &mut Case {
-        let (place, buffers, way, asks) = (Place::End, Buffers::Two, Way::Whole, Asks::Answer);
-        self.cases.push(Case { family, of: of.clone(), seals, tag: 16, place, buffers, way, asks });
-        self.cases.last_mut().expect("just added")
-    }
-
-    fn lengths(&mut self, _: Amount) {
-        let step = |len: usize| if len < 300 { 1 } else { 37 };
-        for key in KEYS {
-            let mut len = 0;
-            while len <= 2000 {
-                let of = self.usual(key, 13, len);
-                for seals in [true, false] {
-                    for place in [Place::End, Place::Start] {
-                        if !self.quick || (key != 24) == ((place == Place::End) == seals) {
-                            self.add("lengths", &of, seals).place = place;
-                        }
-                    }
-                }
-                len += if self.quick { step(len) } else { 1 };
-            }
-        }
-    }
-
-    fn long(&mut self, amount: Amount) {
-        let last = match amount {
-            Amount::Quick => 13,
-            Amount::Usual => 20,
-            Amount::Full => 26,
-        };
-        for power in 12..=last {
-            let around = if power <= 16 && !self.quick { vec![-129, -1, 0, 1, 15, 17, 130] } else { vec![0, 13] };
-            for by in around {
-                let of = self.usual(if power % 2 == 0 { 16 } else { 32 }, power * 7, ((1_isize << power) + by) as usize);
-                self.add("long", &of, true);
-                self.add("long", &of, false).buffers = Buffers::InPlace;
-            }
-        }
-        // The counter's second carry.
-        let of = self.usual(16, 1, (1 << 20) + 17);
-        self.add("long", &of, false);
-    }
-
-    /// Products that are rare: GHASH multiplies what the case wants it to, because each block of ciphertext
-    /// is chosen beside the hash before it. Every single bit, all bits, and others, times an H of many ones
-    /// and one of few.
-    fn operands(&mut self, _: Amount) {
-        let mut keys: Vec<Vec<u8>> = (0..2000).map(|i| self.noise[16 * i..][..32].to_vec()).collect();
-        keys.sort_by_key(|key| u128::from_be_bytes(Model::new(key).h()).count_ones());
-        let bits = (0..128).map(|bit| 1 << bit);
-        let others = [u128::MAX, u128::MAX << 64, u128::MAX >> 64, u128::MAX / 3, u128::MAX / 3 * 2, u128::MAX / 17, 0, u128::MAX << 1];
-        let operands: Vec<u128> = others.into_iter().chain(bits).chain([u128::MAX; 8]).collect();
-        for key in [keys[0].clone(), keys[keys.len() - 1].clone()] {
-            let model = Model::new(&key);
-            let (nonce, h) = (vec![3; 12], model.h());
-            let mut hash = 0;
-            let sealed: Vec<u8> = operands
-                .iter()
-                .flat_map(|operand| {
-                    let block = operand ^ hash;
-                    hash = u128::from_be_bytes(multiply_blocks(&operand.to_be_bytes(), &h));
-                    block.to_be_bytes()
-                })
-                .collect();
-            for len in [16, 64, 128, 256, 512, 1024, sealed.len()] {
-                let text = model.gctr(&fastgcm_model::inc32(&model.j0(&nonce)), &sealed[..len]);
-                let (sealed, tag) = model.seal(&nonce, b"", &text);
-                let of = Rc::new(Sealed { key: key.clone(), nonce: nonce.clone(), aad: Vec::new(), text, sealed, tag });
-                self.add("operands", &of, true);
-                self.add("operands", &of, false);
-                // As AAD, such blocks meet the same.
-                let (none, tag) = model.seal(&nonce, &of.sealed, b"");
-                let (nonce, aad) = (nonce.clone(), of.sealed.clone());
-                let of = Rc::new(Sealed { key: key.clone(), nonce, aad, text: Vec::new(), sealed: none, tag });
-                self.add("operands", &of, true);
-            }
-        }
-    }
-
-    fn aad(&mut self, _: Amount) {
-        let quick = self.quick;
-        let texts = if self.quick { vec![0, 40] } else { vec![0, 1, 40, 300] };
-        for text in texts {
-            for aad in (0..=600).filter(|aad| !quick || *aad < 70 || aad % 61 < 2) {
-                let of = self.usual(if aad % 2 == 0 { 16 } else { 32 }, aad, text);
-                self.add("aad", &of, true).place = if aad % 3 == 0 { Place::Start } else { Place::End };
-                self.add("aad", &of, false);
-            }
-        }
-        for aad in if self.quick { vec![4096] } else { vec![4095, 4096, 65_535, 65_536, 1 << 20] } {
-            let of = self.usual(32, aad, 100);
-            self.add("aad", &of, true);
-            self.add("aad", &of, false);
-        }
-    }
-
-    fn nonces(&mut self, _: Amount) {
-        let quick = self.quick;
-        for len in (1..=1000).filter(|len| !quick || *len < 40 || len % 97 == 0) {
-            let nonce = self.noise[len..][..len].to_vec();
-            let of = self.message([16, 24, 32][len % 3], nonce, len % 20, 40);
-            self.add("nonces", &of, true);
-            self.add("nonces", &of, false).place = Place::Start;
-        }
-        let none = self.message(16, Vec::new(), 0, 40);
-        for seals in [true, false] {
-            self.add("nonces", &none, seals).asks = Asks::Never;
-        }
-    }
-
-    fn tags(&mut self, _: Amount) {
-        for text in [0, 1, 16, 40, 300] {
-            let of = self.usual(32, 20, text);
-            for tag in [4, 8, 12, 13, 14, 15, 16] {
-                for seals in [true, false] {
-                    self.add("tags", &of, seals).tag = tag;
-                    self.add("tags", &of, seals).tag = tag;
-                    self.cases.last_mut().expect("just added").place = Place::Odd(0);
-                    let way = Way::Pieces { aad: vec![20], text: vec![text], copy: None, nonce_first: false };
-                    let case = self.add("tags", &of, seals);
-                    (case.tag, case.way) = (tag, way);
-                }
-                for bit in if self.quick { vec![0, 8 * tag - 1] } else { (0..8 * tag).collect() } {
-                    let case = self.add("tags", &of, false);
-                    (case.tag, case.asks) = (tag, Asks::Refusal(Changed::Tag(bit)));
-                }
-            }
-            for tag in [0, 1, 2, 3, 5, 6, 7, 9, 10, 11, 17, 32] {
-                let case = self.add("tags", &of, false);
-                (case.tag, case.asks) = (tag, Asks::Never);
-            }
-        }
-    }
-
-    fn forged(&mut self, _: Amount) {
-        let texts = if self.quick { vec![0, 16, 256, 300] } else { vec![0, 1, 15, 16, 17, 40, 256, 300, 512, 1000, 5000] };
-        for text in texts {
-            let of = self.usual(if text % 2 == 0 { 16 } else { 32 }, 20, text);
-            let mut changes: Vec<Changed> = (0..128).map(Changed::Tag).collect();
-            changes.extend((0..120).step_by(9).map(|bit| Changed::TagTwice(bit, bit + 8)));
-            changes.extend((0..8 * text).step_by(61).map(Changed::Text));
-            changes.extend((0..160).step_by(7).map(Changed::Aad));
-            changes.extend((0..96).step_by(5).map(Changed::Nonce));
-            for (i, changed) in changes.into_iter().enumerate() {
-                let quick = self.quick;
-                let case = self.add("forged", &of, false);
-                case.asks = Asks::Refusal(changed);
-                case.buffers = if i % 2 == 0 { Buffers::Two } else { Buffers::InPlace };
-                if i % 16 == 0 || !quick {
-                    self.add("forged", &of, true);
-                    let way =
-                        Way::Pieces { aad: vec![20], text: vec![text / 32 * 16, text - text / 32 * 16], copy: None, nonce_first: false };
-                    let case = self.add("forged", &of, false);
-                    (case.asks, case.way) = (Asks::Refusal(changed), way);
-                }
-            }
-        }
-    }
-
-    fn wraps(&mut self, _: Amount) {
-        let quick = self.quick;
-        for before in (0..=130_usize).filter(|before| !quick || before % 13 == 0 || *before < 18) {
-            let key = KEYS[before % 3];
-            let nonce = self.wrapping(key, before as u32);
-            let lengths = [16 * before + 1, 16 * before + 16, 16 * before + 17, 16 * before + 16 * 8 + 5, 2112];
-            for (i, text) in lengths.into_iter().enumerate().filter(|(i, _)| !quick || *i > 2) {
-                let of = self.message(key, nonce.clone(), before % 40, text);
-                for seals in [true, false] {
-                    self.add("wraps", &of, seals);
-                    let cut = if i % 2 == 0 { 16 * (before + 1) } else { text / 2 / 16 * 16 }.min(text);
-                    let way = Way::Pieces { aad: vec![before % 40], text: vec![cut, text - cut], copy: None, nonce_first: false };
-                    self.add("wraps", &of, seals).way = way;
-                }
-            }
-        }
-    }
-
-    /// A nonce of 16 bytes whose counter begins so many blocks before its wrap: J0 = (N H + L) H, so N = (J0
-    /// / H + L) / H.
-    fn wrapping(&mut self, key: usize, before: u32) -> Vec<u8> {
-        let mut j0: Block = self.noise[before as usize..][..16].try_into().expect("sixteen");
-        j0[12..].copy_from_slice(&(u32::MAX - before).to_be_bytes());
-        let bytes = self.key(key).to_vec();
-        let h = self.models.entry(key).or_insert_with(|| Model::new(&bytes)).h();
-        let inverse = inverse(&h);
-        let mut nonce = multiply_blocks(&j0, &inverse);
-        nonce[15] ^= 128; // the length in bits
-        multiply_blocks(&nonce, &inverse).to_vec()
-    }
-
-    fn places(&mut self, _: Amount) {
-        let quick = self.quick;
-        for len in (0..=600).filter(|len| !quick || *len < 40 || len % 41 == 0) {
-            let of = self.usual(if len % 2 == 0 { 16 } else { 32 }, 13, len);
-            for seals in [true, false] {
-                for place in [Place::End, Place::Start] {
-                    let case = self.add("places", &of, seals);
-                    (case.place, case.buffers) = (place, Buffers::InPlace);
-                }
-            }
-        }
-        for by in 1..64 {
-            for text in if self.quick { vec![100] } else { vec![1, 17, 100, 300, 1000] } {
-                let of = self.usual(16, 21, text);
-                self.add("places", &of, true).place = Place::Odd(by);
-                let case = self.add("places", &of, false);
-                (case.place, case.buffers) = (Place::Odd(by), if by % 2 == 0 { Buffers::Two } else { Buffers::InPlace });
-            }
-        }
-        for by in (-130..=130_i16).filter(|by| *by != 0 && (!quick || by % 13 == 0)) {
-            for text in [1, 16, 100, 300, 1000] {
-                let of = self.usual(32, 5, text);
-                for seals in [true, false] {
-                    self.add("places", &of, seals).buffers = Buffers::Shifted(by);
-                }
-            }
-        }
-    }
-
-    fn in_pieces(&mut self, of: &Rc<Sealed>, aad: &[usize], text: &[usize]) {
-        for seals in [true, false] {
-            let way = Way::Pieces { aad: aad.to_vec(), text: text.to_vec(), copy: None, nonce_first: false };
-            self.add("pieces", of, seals).way = way;
-        }
-    }
-
-    fn pieces(&mut self, _: Amount) {
-        // Every two cuts of texts and of AAD.
-        let step = if self.quick { 7 } else { 1 };
-        for len in if self.quick { vec![33, 80] } else { vec![33, 64, 160] } {
-            let of = self.usual(16, 10, len);
-            for first in (0..=len).step_by(step) {
-                for second in (first..=len).step_by(step) {
-                    self.in_pieces(&of, &[10], &[first, second - first, len - second]);
-                }
-            }
-        }
-        let of = self.usual(32, 50, 20);
-        for first in (0..=50).step_by(step) {
-            for second in (first..=50).step_by(step) {
-                self.in_pieces(&of, &[first, second - first, 50 - second], &[20]);
-            }
-        }
-        // Pieces of some blocks, of one byte, and of none.
-        for len in if self.quick { vec![0, 200] } else { vec![0, 1, 200, 1024, 3000] } {
-            let of = self.usual(32, 33, len);
-            for piece in [1, 7, 16, 32, 48, 128, 144, 256, 512] {
-                let mut text = vec![piece; len / piece];
-                text.push(len % piece);
-                self.in_pieces(&of, &[1; 33], &text);
-                let with_none: Vec<usize> = text.iter().flat_map(|piece| [0, *piece, 0]).collect();
-                self.in_pieces(&of, &[0, 16, 0, 17, 0], &with_none);
-            }
-            self.in_pieces(&of, &[33], &[len]);
-        }
-        // At random.
-        for i in 0..if self.quick { 20 } else { 300 } {
-            let len = usize::from(self.noise[i]) * if self.quick { 8 } else { 97 };
-            let of = self.usual(KEYS[i % 3], 200, len);
-            let (mut text, mut left) = (Vec::new(), len);
-            while left > 0 {
-                let at = 5000 + i * 64 + text.len();
-                let piece = (usize::from(self.noise[at]) << (self.noise[at + 7] % 5)).clamp(1, left);
-                text.push(piece);
-                left -= piece;
-            }
-            self.in_pieces(&of, &[150, 50], &text);
-        }
-    }
-
-    fn copies(&mut self, _: Amount) {
-        for (aad, text) in [(0, 0), (20, 0), (0, 40), (20, 48), (50, 300), (13, 1000)] {
-            let of = self.usual(32, aad, text);
-            let pieces = [text / 3 / 16 * 16, text / 3 / 16 * 16, text - 2 * (text / 3 / 16 * 16)];
-            for seals in [true, false] {
-                for copy in 0..=3 {
-                    let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false };
-                    self.add("copies", &of, seals).way = way;
-                }
-                let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true };
-                self.add("order", &of, seals).way = way;
-            }
-        }
-    }
-
-    fn empty(&mut self, _: Amount) {
-        for key in KEYS {
-            for (aad, text) in [(0, 0), (20, 0), (0, 20)] {
-                let of = self.usual(key, aad, text);
-                for seals in [true, false] {
-                    self.add("empty", &of, seals).place = Place::Null;
-                    self.add("empty", &of, seals);
-                    for (aads, texts) in [(vec![], vec![]), (vec![0], vec![]), (vec![], vec![0]), (vec![0, 0], vec![0, 0])] {
-                        let with = |mut list: Vec<usize>, len| {
-                            list.extend((len > 0).then_some(len));
-                            list
-                        };
-                        let way = Way::Pieces { aad: with(aads, aad), text: with(texts, text), copy: None, nonce_first: false };
-                        self.add("empty", &of, seals).way = way.clone();
-                        let case = self.add("empty", &of, seals);
-                        (case.way, case.place) = (way, Place::Null);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// 1 / h: h^(2^128 - 2), which is h^2 h^4 h^8 ... h^(2^127).
-fn inverse(h: &Block) -> Block {
-    let (mut product, mut power) = (None, *h);
-    for _ in 1..128 {
-        power = multiply_blocks(&power, &power);
-        product = Some(product.map_or(power, |product| multiply_blocks(&product, &power)));
-    }
-    product.expect("127 factors")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The counter begins where it is meant to.
-    #[test]
-    fn counters_wrap_where_they_shall() {
-        let cases = all(Amount::Quick, &["wraps".into()]);
-        for case in &cases {
-            let j0 = Model::new(&case.of.key).j0(&case.of.nonce);
-            let before = u32::MAX - u32::from_be_bytes(j0[12..].try_into().unwrap());
-            assert!(before <= 130 && case.of.text.len() > 16 * before as usize, "{case}");
-        }
-        println!("cases::counters_wrap_where_they_shall ok {}", cases.len());
     }
 }

@@ -1,7 +1,7 @@
 //! Memory that ends, on both sides, with a page that nobody may touch.
 
 use crate::cases::Place;
-use std::{io, ptr, slice};
+use std::{fs, io, os::fd::AsRawFd, path::Path, ptr, slice};
 
 /// Of x86-64, and a multiple of every other Linux machine's that counts here.
 const PAGE: usize = 4096;
@@ -22,6 +22,8 @@ pub(crate) struct Region {
     behind: usize,
     /// Bytes behind it that may be read, although they are not its own.
     pub(crate) spare: usize,
+    /// What another process maps, too.
+    file: Option<fs::File>,
 }
 
 impl Region {
@@ -43,7 +45,31 @@ impl Region {
             assert_eq!(libc::mprotect(base, size, libc::PROT_READ | libc::PROT_WRITE), 0, "{}", io::Error::last_os_error());
             base.cast()
         };
-        Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0 }
+        Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0, file: None }
+    }
+
+    /// For so many bytes of a file, which another process maps, too: with a page more behind them, until `fence`. Before them there is no such page.
+    fn shared(name: &'static str, most: usize, folder: &Path) -> io::Result<Self> {
+        let size = (most + 4 * WATCHED).next_multiple_of(PAGE);
+        let file = fs::File::options().create_new(true).read(true).write(true).open(folder.join(name))?;
+        file.set_len((size + PAGE) as u64)?;
+        // SAFETY: new memory of a file that is ours.
+        let base = unsafe { libc::mmap(ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = base.cast();
+        Ok(Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0, file: Some(file) })
+    }
+
+    /// The last page of the file goes, and whoever has mapped it may not touch it any more.
+    pub(crate) fn fence(&self) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.set_len(self.size as u64))
+    }
+
+    /// Bytes from the first to that one.
+    pub(crate) fn offset(&self, at: *const u8) -> usize {
+        if at.is_null() { 0 } else { at.addr() - self.base.addr() }
     }
 
     /// Puts a buffer of so many bytes there, with `slack` bytes more behind it that belong to it.
@@ -57,6 +83,7 @@ impl Region {
                 return self.at;
             }
             Place::End | Place::Null => (self.size - all - self.spare, WATCHED, self.spare),
+            Place::Start if self.file.is_some() => (WATCHED, WATCHED, WATCHED),
             Place::Start => (0, 0, WATCHED),
             Place::Odd(by) => (WATCHED + usize::from(by), WATCHED, WATCHED),
         };
@@ -135,6 +162,13 @@ impl Arena {
             output: Region::new("output", text + 512),
             tag: Region::new("tag", 64),
         }
+    }
+
+    /// Buffers that lie in files of that folder, each by its name, so that a program at the end of a pipe can map them.
+    pub(crate) fn shared(&self, folder: &Path) -> io::Result<Self> {
+        let region = |of: &Region| Region::shared(of.name, of.size - 4 * WATCHED, folder).map(|made| Region { spare: of.spare, ..made });
+        let [key, nonce, aad, input, output, tag] = self.all().map(region);
+        Ok(Self { key: key?, nonce: nonce?, aad: aad?, input: input?, output: output?, tag: tag? })
     }
 
     /// Lets so many bytes behind each buffer of that name be read.

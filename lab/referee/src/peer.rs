@@ -2,19 +2,23 @@
 //! end of two pipes.
 
 use crate::{
-    cases::{Asks, Buffers, Case, Way},
+    cases::{Again, Asks, Buffers, Case, Way},
     memory::{Arena, Region},
+    message::{Layout, Running, by_threads, whole},
     pipe::Process,
     prepare::is_setting,
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use referee_interface::{GIVES_TAG, IN_PLACE, INTERFACE, Message, NULL, ONE_AAD, OVERLAP, SYMBOL, Table};
+use referee_interface::{GIVES_TAG, IN_PLACE, INTERFACE, KEEPS, Message, NULL, ONE_AAD, OVERLAP, SYMBOL, TAG_BEHIND, THREADS, Table};
 use std::{
     env,
     ffi::{CStr, CString, c_char, c_int, c_void},
     path::Path,
     ptr,
 };
+
+/// What stands for the model, with the fault that `REFEREE_FAULT` names: it is in this program.
+pub(crate) const MODEL: &str = "model";
 
 /// What it says of itself, and what it offers.
 #[derive(Clone, Debug, Default)]
@@ -30,18 +34,36 @@ pub(crate) struct About {
     pub(crate) whole: bool,
     pub(crate) copy: bool,
     pub(crate) nonce_first: bool,
+    pub(crate) again: bool,
+    pub(crate) algorithm: u32,
+    /// Whose memory it works on.
+    pub(crate) memory: Memory,
+}
+
+/// Whose memory an implementation reads and writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Memory {
+    /// The referee's, between pages that nobody may touch.
+    #[default]
+    Ours,
+    /// The referee's, with such a page behind each buffer.
+    Mapped,
+    /// Its own, so nobody can look beside its buffers.
+    Its,
 }
 
 impl About {
     /// Whether that is a question for it.
     pub(crate) fn offered(&self, case: &Case) -> bool {
         let of = &case.of;
-        let key = self.keys >> (of.key.len() / 8 - 2) & 1 == 1;
+        let key = self.keys >> (of.key.len() / 8 - 2) & 1 == 1 && self.algorithm == of.algorithm;
         let (least, most) = self.nonces;
         let nonce = (least..=most).contains(&of.nonce.len()) || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
         let has_tag = |tag: usize| tag < 32 && self.tags >> tag & 1 == 1;
         // Where there is one length only, an interface often has no place for another.
-        let tag = has_tag(case.tag) || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
+        let tag = self.algorithm != 0
+            || has_tag(case.tag)
+            || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
         // Whoever says that there is such a tag is asked nothing that the standard has not.
         let says = case.asks == Asks::Never && !of.nonce.is_empty() && has_tag(case.tag);
         let buffers = match case.buffers {
@@ -51,8 +73,9 @@ impl About {
         };
         let place = case.place != crate::cases::Place::Null || self.offers & NULL != 0;
         let way = match &case.way {
+            Way::Threads(_) => self.whole && self.offers & THREADS != 0,
             Way::Whole => self.whole || self.block > 0 && !matches!(case.buffers, Buffers::Shifted(_)),
-            Way::Pieces { text, copy, nonce_first, aad } => {
+            Way::Pieces { text, copy, nonce_first, aad, again } => {
                 let whole_blocks = |pieces: &[usize]| {
                     let all_but_one = &pieces[..pieces.len().saturating_sub(1)];
                     all_but_one.iter().all(|piece| piece % self.block == 0)
@@ -63,9 +86,11 @@ impl About {
                     && (aad.len() < 2 || self.offers & ONE_AAD == 0)
                     && (copy.is_none() || self.copy)
                     && (!nonce_first || self.nonce_first)
+                    && (*again == Again::No || self.again)
             }
         };
-        key && nonce && tag && !says && buffers && place && way
+        let freed = case.family != "freed" || self.offers & KEEPS == 0 && self.memory == Memory::Ours;
+        key && nonce && tag && !says && buffers && place && way && freed
     }
 
     /// What is not offered, in words.
@@ -79,8 +104,8 @@ impl About {
         say(self.keys & 1 == 0, "AES-128");
         say(self.keys & 2 == 0, "AES-192");
         say(self.keys & 4 == 0, "AES-256");
-        say(self.nonces.0 == self.nonces.1, "other nonces");
-        say(self.tags.count_ones() == 1, "short tags");
+        say(self.algorithm == 0 && self.nonces.0 == self.nonces.1, "other nonces");
+        say(self.algorithm == 0 && self.tags.count_ones() == 1, "short tags");
         say(!self.whole, "whole messages");
         say(self.offers & IN_PLACE == 0, "in place");
         say(self.offers & OVERLAP == 0, "overlap");
@@ -89,6 +114,8 @@ impl About {
         say(self.offers & ONE_AAD != 0, "AAD in pieces");
         say(self.block > 0 && !self.copy, "copies");
         say(self.block > 0 && !self.nonce_first, "nonce before key");
+        say(self.block > 0 && !self.again, "contexts again");
+        say(self.whole && self.offers & THREADS == 0, "threads");
         lacks.join(", ")
     }
 }
@@ -108,21 +135,22 @@ pub(crate) struct Answer {
 /// An implementation.
 pub(crate) enum Peer {
     C(InC),
-    Process(Process),
+    Process(Box<Process>),
 }
 
 impl Peer {
     /// Loads a shared object, or starts a program, with what stands before it (`NAME=VALUE`) in the
     /// environment.
-    pub(crate) fn load(command: &[String]) -> Result<Self, String> {
+    pub(crate) fn load(command: &[String], arena: &Arena) -> Result<Self, String> {
         let words = command.iter().take_while(|word| is_setting(word)).count();
         for (name, value) in command[..words].iter().filter_map(|word| word.split_once('=')) {
             // SAFETY: this process has one thread.
             unsafe { env::set_var(name, value) };
         }
         match &command[words..] {
+            [model] if model == MODEL => InC::of(referee_faulty::table()).map(Self::C),
             [library] if library.ends_with(".so") => InC::load(Path::new(library)).map(Self::C),
-            command => Process::start(command).map(Self::Process),
+            command => Process::start(command, arena).map(|process| Self::Process(Box::new(process))),
         }
     }
 
@@ -149,6 +177,26 @@ enum Functions {
     Rival(&'static plugin::Table),
 }
 
+impl Functions {
+    /// Seals or opens.
+    fn call(self, key: *mut c_void, seals: bool, message: &Message) -> bool {
+        // SAFETY: whoever calls has a key of this implementation, and a message of the layout that it wants.
+        unsafe {
+            match self {
+                Self::Table(table) => (if seals { table.seal } else { table.open }).expect("offered")(key, message) != 0,
+                Self::Rival(table) => {
+                    let Message { nonce, aad, aad_length: aad_len, input, output, length: len, .. } = *message;
+                    let message = plugin::Message { aad, input, aad_len, output, nonce, len };
+                    if seals {
+                        (table.seal)(key, &message);
+                    }
+                    seals || (table.open)(key, &message)
+                }
+            }
+        }
+    }
+}
+
 /// An implementation in this process.
 pub(crate) struct InC {
     about: About,
@@ -165,8 +213,9 @@ impl InC {
         let text = |error: libloading::Error| error.to_string();
         // SAFETY: whoever names a plug-in trusts it; it stays loaded.
         let library = Box::leak(Box::new(unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?));
+        let symbol = env::var("REFEREE_TABLE").unwrap_or_else(|_| SYMBOL.into());
         // SAFETY: the symbol is of that type, by the header.
-        if let Ok(table) = unsafe { library.get::<*const Table>(SYMBOL.as_bytes()) } {
+        if let Ok(table) = unsafe { library.get::<*const Table>(symbol.as_bytes()) } {
             // SAFETY: it points to the table, which lives as long as the library.
             return Self::of(unsafe { &*table.into_raw().cast::<Table>() });
         }
@@ -205,6 +254,9 @@ impl InC {
             whole,
             copy: table.copy.is_some(),
             nonce_first: table.nonce_first.is_some(),
+            again: table.again.is_some(),
+            algorithm: table.algorithm,
+            memory: Memory::Ours,
         };
         Ok(Self { about, functions: Functions::Table(table), key: None })
     }
@@ -272,21 +324,48 @@ impl InC {
     }
 
     fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
-        let (nonce, aad, tag) = (case.nonce(), case.aad(), case.tag());
         match (&case.way, self.functions) {
             (Way::Whole, functions) if self.about.whole => {
                 let key = self.key(case, arena)?;
-                Ok(whole(functions, key, case, arena, &nonce, &aad, &tag))
+                let behind = if self.about.offers & TAG_BEHIND != 0 { Layout::Behind } else { Layout::Apart };
+                let layout = if matches!(functions, Functions::Rival(_)) { Layout::Rival } else { behind };
+                whole(layout, case, arena, &mut |message, _| Ok(functions.call(key, case.seals, message)))
             }
-            (_, Functions::Table(table)) => self.pieces(table, case, arena, &nonce, &aad, &tag),
+            (Way::Threads(other), Functions::Table(table)) => {
+                let key = self.key(case, arena)?;
+                match by_threads(table, self.about.offers & TAG_BEHIND != 0, key, &case.of, other) {
+                    Some(wrong) => Err(wrong),
+                    None => Ok(Answer { done: true, output: case.output().to_vec(), tag: case.tag(), ..Answer::default() }),
+                }
+            }
+            (_, Functions::Table(table)) => self.pieces(table, case, arena, &case.nonce(), &case.aad(), &case.tag()),
             (_, Functions::Rival(_)) => Err("it has no pieces".into()),
         }
     }
 
+    /// A key, with all bits of that of the case changed, is used and freed. No copy of it is ours.
+    pub(crate) fn used_and_freed(&mut self, case: &Case, arena: &mut Arena) -> Result<(), String> {
+        let Functions::Table(table) = self.functions else { return Ok(()) };
+        self.forget();
+        let at = arena.key.place(crate::cases::Place::End, case.of.key.len(), 0);
+        arena.key.bytes_mut().iter_mut().zip(&case.of.key).for_each(|(to, byte)| *to = !byte);
+        // SAFETY: so many bytes of key.
+        let key = unsafe { table.key.expect("`of` looked")(at, case.of.key.len()) };
+        arena.key.bytes_mut().fill(0);
+        if key.is_null() {
+            return Err("refuses the key".into());
+        }
+        // It stands for the key of the case; what it answers is not looked at.
+        self.key = Some((case.of.key.clone(), key, SERVES));
+        self.ask(case, arena)?;
+        self.forget();
+        Ok(())
+    }
+
     fn pieces(&mut self, table: &Table, case: &Case, arena: &mut Arena, nonce: &[u8], aad: &[u8], tag: &[u8]) -> Result<Answer, String> {
-        let one = Way::Pieces { aad: one(aad.len()), text: one(case.of.text.len()), copy: None, nonce_first: false };
-        let way = if case.way == Way::Whole { &one } else { &case.way };
-        let Way::Pieces { aad: aads, text: texts, copy, nonce_first } = way else {
+        let one = Way::Pieces { aad: one(aad.len()), text: one(case.of.text.len()), copy: None, nonce_first: false, again: Again::No };
+        let way = if case.whole() { &one } else { &case.way };
+        let Way::Pieces { aad: aads, text: texts, copy, nonce_first, again } = way else {
             return Err("no pieces".into());
         };
         let seals = c_int::from(case.seals);
@@ -305,6 +384,29 @@ impl InC {
             return Ok(Answer::default());
         }
         let mut answer = Answer::default();
+        if *again != Again::No {
+            // Another message, whose nonce, AAD and text are other bytes.
+            let other: Vec<u8> = (0..100).collect();
+            let at = other.as_ptr();
+            let mut written = vec![0; 100];
+            let mut tag = vec![7; case.tag];
+            let text = if let Again::BrokenOff(at) = *again { at } else { 48 };
+            // SAFETY: a run that `begin` made, and buffers that are long enough.
+            let begun = unsafe {
+                table.again.expect("offered")(run, at.add(3), nonce.len(), case.tag);
+                table.aad.expect("offered")(run, at, 13);
+                table.update.expect("offered")(run, at, written.as_mut_ptr(), text);
+                if *again == Again::Refused {
+                    table.finish.expect("offered")(run, tag.as_mut_ptr(), case.tag);
+                }
+                table.again.expect("offered")(run, nonce_at, nonce.len(), case.tag)
+            };
+            if begun == 0 {
+                // SAFETY: it is over.
+                unsafe { table.drop.expect("offered")(run) };
+                return Err("does not begin again".into());
+            }
+        }
         answer.outside.extend([&arena.key, &arena.nonce].into_iter().filter_map(Region::touched));
         answer.outside.extend((arena.nonce.bytes() != nonce).then(|| "changes the nonce".into()));
         let mut running = Running { table, run, case, arena, tag };
@@ -343,140 +445,6 @@ impl InC {
 /// One piece, or none if there is nothing.
 fn one(len: usize) -> Vec<usize> {
     if len == 0 { Vec::new() } else { vec![len] }
-}
-
-/// One call of `seal` or `open`.
-fn whole(functions: Functions, key: *mut c_void, case: &Case, arena: &mut Arena, nonce: &[u8], aad: &[u8], tag: &[u8]) -> Answer {
-    let mut text = case.input();
-    let length = text.len();
-    // Rivals have the tag behind the text, in one buffer; and 16 bytes behind the output that may be written.
-    let rival = matches!(functions, Functions::Rival(_));
-    let slack = if rival { 16 } else { 0 };
-    if rival {
-        if case.seals { text.extend([0x5a; 16]) } else { text.extend(tag) }
-    }
-    let nonce_at = arena.nonce.put(case.place, nonce);
-    let aad_at = arena.aad.put(case.place, aad);
-    let tag_at = if case.seals { arena.tag.place(case.place, case.tag, 0) } else { arena.tag.put(case.place, tag) };
-    if case.seals {
-        arena.tag.bytes_mut().fill(0x5a);
-    }
-    let shared = case.buffers != Buffers::Two;
-    // How many bytes the output is behind the input, in one buffer.
-    let by = if let Buffers::Shifted(by) = case.buffers { isize::from(by) } else { 0 };
-    let (from, to) = ((-by).max(0).unsigned_abs(), by.max(0).unsigned_abs());
-    let output = arena.output.place(case.place, length + from.max(to), slack);
-    arena.output.bytes_mut().fill(0x5a);
-    let input = if shared {
-        arena.output.bytes_mut()[from..from + text.len()].copy_from_slice(&text);
-        output.wrapping_add(from).cast_const()
-    } else {
-        arena.input.put(case.place, &text).cast_const()
-    };
-    let output = output.wrapping_add(to);
-    // SAFETY: buffers of these lengths, as the interfaces want them.
-    let done = unsafe {
-        match functions {
-            Functions::Table(table) => {
-                let message = Message {
-                    nonce: nonce_at,
-                    nonce_length: nonce.len(),
-                    aad: aad_at,
-                    aad_length: aad.len(),
-                    input,
-                    output,
-                    length,
-                    tag: tag_at,
-                    tag_length: case.tag,
-                };
-                let function = if case.seals { table.seal } else { table.open };
-                function.expect("offered")(key, &message) != 0
-            }
-            Functions::Rival(table) => {
-                let message = plugin::Message { aad: aad_at, input, aad_len: aad.len(), output, nonce: nonce_at, len: length };
-                if case.seals {
-                    (table.seal)(key, &message);
-                    true
-                } else {
-                    (table.open)(key, &message)
-                }
-            }
-        }
-    };
-    let written = arena.output.bytes();
-    let made = if rival { written.get(length..length + 16) } else { Some(arena.tag.bytes()) };
-    let mut answer =
-        Answer { done, output: written[to..to + length].to_vec(), tag: made.unwrap_or_default().to_vec(), ..Answer::default() };
-    let unchanged: [(&str, bool); 4] = [
-        ("nonce", arena.nonce.bytes() == nonce),
-        ("AAD", arena.aad.bytes() == aad),
-        ("tag", case.seals || rival || arena.tag.bytes() == tag),
-        ("input", shared || arena.input.bytes() == text),
-    ];
-    answer.outside.extend(unchanged.iter().filter(|(_, same)| !same).map(|(name, _)| format!("changes the {name}")));
-    let used: &[_] = if shared { &[0, 1, 2, 4, 5] } else { &[0, 1, 2, 3, 4, 5] };
-    answer.outside.extend(used.iter().filter_map(|i| arena.all()[*i].touched()));
-    answer
-}
-
-/// A message in pieces, on its way.
-struct Running<'a> {
-    table: &'a Table,
-    run: *mut c_void,
-    case: &'a Case,
-    arena: &'a mut Arena,
-    tag: &'a [u8],
-}
-
-impl Running<'_> {
-    fn aads(&mut self, pieces: &[usize], mut aad: &[u8], answer: &mut Answer) -> bool {
-        pieces.iter().all(|len| {
-            let (piece, rest) = aad.split_at(*len);
-            aad = rest;
-            let at = self.arena.aad.put(self.case.place, piece);
-            // SAFETY: a run that `begin` made, and so many bytes.
-            let done = unsafe { self.table.aad.expect("offered")(self.run, at, *len) } != 0;
-            answer.outside.extend(self.arena.aad.touched());
-            answer.outside.extend((self.arena.aad.bytes() != piece).then(|| "changes the AAD".into()));
-            done
-        })
-    }
-
-    /// Each piece at the end of a page, or wherever the case wants it.
-    fn texts(&mut self, pieces: &[usize], mut input: &[u8], answer: &mut Answer) -> bool {
-        pieces.iter().all(|len| {
-            let (piece, rest) = input.split_at(*len);
-            input = rest;
-            let output = self.arena.output.place(self.case.place, *len, 0);
-            let in_place = self.case.buffers == Buffers::InPlace;
-            let from = if in_place {
-                self.arena.output.bytes_mut().copy_from_slice(piece);
-                output
-            } else {
-                self.arena.output.bytes_mut().fill(0x5a);
-                self.arena.input.put(self.case.place, piece)
-            };
-            // SAFETY: a run that `begin` made, and so many bytes in both buffers.
-            let done = unsafe { self.table.update.expect("offered")(self.run, from, output, *len) } != 0;
-            answer.output.extend(self.arena.output.bytes());
-            answer.outside.extend(self.arena.output.touched());
-            if !in_place {
-                answer.outside.extend(self.arena.input.touched());
-                answer.outside.extend((self.arena.input.bytes() != piece).then(|| "changes the input".into()));
-            }
-            done
-        })
-    }
-
-    fn finish(&mut self, answer: &mut Answer) -> bool {
-        let at = self.arena.tag.put(self.case.place, &if self.case.seals { vec![0x5a; self.tag.len()] } else { self.tag.to_vec() });
-        // SAFETY: a run that `begin` made, and a tag of so many bytes.
-        let done = unsafe { self.table.finish.expect("offered")(self.run, at, self.case.tag) } != 0;
-        answer.tag = self.arena.tag.bytes().to_vec();
-        answer.outside.extend(self.arena.tag.touched());
-        answer.outside.extend((!self.case.seals && answer.tag != self.tag).then(|| "changes the tag".into()));
-        done
-    }
 }
 
 /// A string of C.

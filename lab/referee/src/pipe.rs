@@ -1,8 +1,8 @@
-//! A program at the other end of two pipes, for languages whose implementations work on memory of their own.
+//! A program at the other end of two pipes, for languages that are no library.
 //!
 //! All numbers are little-endian. The program writes one line first:
-//! `name|version|offers|keys|tags|nonce_min|nonce_max|block`, numbers as in `referee.h` (`offers` 256: whole
-//! messages). Then it reads questions from standard input until that ends:
+//! `name|version|offers|keys|tags|nonce_min|nonce_max|block|algorithm`, numbers as in `referee.h` (`offers` 256: whole
+//! messages; 512: it works on the referee's memory; without the last number it is AES-GCM). Then it reads questions from standard input until that ends:
 //!
 //! ```text
 //! u32 x 8       seals (1 or 0), in pieces (1 or 0), bytes of key, nonce, AAD, text and tag, number of pieces
@@ -12,19 +12,33 @@
 //! ```
 //!
 //! and answers each with a byte (1 done, 0 refused), and if done with the text, and if it seals with the tag.
-//! `plugins/referee.py` has both.
+//!
+//! Memory: `REFEREE_MEMORY` is a folder with the files `key`, `nonce`, `AAD`, `input`, `output` and `tag`. A program with 512 maps all of them
+//! before its first line. Then their last page goes, so that nobody may touch it; each buffer ends there, or known bytes stand behind it. In place of
+//! the bytes of a question stand seven numbers: where key, nonce, AAD, input, output and tag begin in their files, and 1 if the input is in the file
+//! `output`. With 32 (REFEREE_TAG_BEHIND) the tag is behind the ciphertext, in that buffer. The program answers with the byte alone; 2 means
+//! that it was caught beside a buffer. `plugins/referee.py` has both ways.
 
 use crate::{
-    cases::{Case, Way},
-    peer::{About, Answer},
+    cases::{Buffers, Case, Way},
+    memory::Arena,
+    message::{Layout, whole},
+    peer::{About, Answer, Memory},
 };
+use referee_interface::{Message, TAG_BEHIND};
 use std::{
+    env, fs,
     io::{BufRead, BufReader, Read, Write},
+    os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 /// Of `offers` in the first line: whole messages.
 const WHOLE: u32 = 256;
+/// The referee's memory.
+const MEMORY: u32 = 512;
+/// How a message begins that tells of a program that touched a forbidden page.
+pub(crate) const BESIDE: &str = "touches a page behind a buffer";
 
 /// One that runs.
 pub(crate) struct Process {
@@ -32,27 +46,40 @@ pub(crate) struct Process {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// What it works on, if that is ours.
+    memory: Option<Arena>,
 }
 
 impl Process {
-    pub(crate) fn start(command: &[String]) -> Result<Self, String> {
+    pub(crate) fn start(command: &[String], like: &Arena) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("{}: {error}", command.join(" "));
         let [program, arguments @ ..] = command else { return Err("no command".into()) };
-        let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;
+        let folder = env::temp_dir().join(format!("referee-memory-{}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(text)?;
+        let memory = like.shared(&folder).map_err(text)?;
+        let mut starts = Command::new(program);
+        starts.args(arguments).env("REFEREE_MEMORY", &folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = starts.spawn().map_err(|error| {
+            let _ = fs::remove_dir_all(&folder);
+            text(error)
+        })?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".into());
         };
         let mut output = BufReader::new(output);
         let mut line = String::new();
         output.read_line(&mut line).map_err(text)?;
+        let _ = fs::remove_dir_all(&folder); // whoever wants it has mapped it
         let fields: Vec<&str> = line.trim_end().split('|').collect();
         let [name, version, numbers @ ..] = fields.as_slice() else {
             return Err(format!("{}: says {line:?}", command.join(" ")));
         };
         let numbers: Vec<usize> = numbers.iter().map_while(|number| number.parse().ok()).collect();
-        let [offers, keys, tags, nonce_min, nonce_max, block] = numbers[..] else {
+        let [offers, keys, tags, nonce_min, nonce_max, block, ref algorithm @ ..] = numbers[..] else {
             return Err(format!("{}: says {line:?}", command.join(" ")));
         };
+        let memory = Some(memory).filter(|_| offers as u32 & MEMORY != 0);
+        memory.iter().flat_map(Arena::all).try_for_each(crate::memory::Region::fence).map_err(text)?;
         let about = About {
             name: (*name).into(),
             version: (*version).into(),
@@ -61,24 +88,46 @@ impl Process {
             tags: tags as u32,
             nonces: (nonce_min, nonce_max),
             block,
+            algorithm: algorithm.first().map_or(0, |number| *number as u32),
             whole: offers as u32 & WHOLE != 0,
-            copy: false,
-            nonce_first: false,
+            memory: if memory.is_some() { Memory::Mapped } else { Memory::Its },
+            ..About::default()
         };
-        Ok(Self { about, child, input, output })
+        Ok(Self { about, child, input, output, memory })
     }
 
     pub(crate) fn ask(&mut self, case: &Case) -> Result<Answer, String> {
         let (nonce, aad, text, tag) = (case.nonce(), case.aad(), case.input(), case.tag());
         let (pieces, aads) = match &case.way {
-            Way::Whole => (Vec::new(), 0),
             Way::Pieces { aad, text, .. } => ([&aad[..], text].concat(), aad.len()),
+            _ => (Vec::new(), 0),
         };
-        let mut question = Vec::new();
-        let whole = usize::from(case.way != Way::Whole);
-        let head = [usize::from(case.seals), whole, case.of.key.len(), nonce.len(), aad.len(), text.len(), case.tag, pieces.len(), aads];
-        for number in head.iter().chain(&pieces) {
-            question.extend((*number as u32).to_le_bytes());
+        let whole_message = usize::from(!case.whole());
+        let head =
+            [usize::from(case.seals), whole_message, case.of.key.len(), nonce.len(), aad.len(), text.len(), case.tag, pieces.len(), aads];
+        let mut question: Vec<u8> = head.iter().chain(&pieces).flat_map(|number| (*number as u32).to_le_bytes()).collect();
+        if let Some(mut memory) = self.memory.take() {
+            let layout = if self.about.offers & TAG_BEHIND != 0 { Layout::Behind } else { Layout::Apart };
+            let key = memory.key.put(case.place, &case.of.key);
+            let answer = whole(layout, case, &mut memory, &mut |message, arena| {
+                let Message { nonce, aad, input, output, tag, .. } = *message;
+                let shared = case.buffers != Buffers::Two;
+                let read = if shared { &arena.output } else { &arena.input };
+                let own = match (layout, case.seals) {
+                    (Layout::Apart, _) => &arena.tag,
+                    (_, true) => &arena.output,
+                    (_, false) => read,
+                };
+                let places = [arena.key.offset(key), arena.nonce.offset(nonce), arena.aad.offset(aad), read.offset(input)];
+                let more = [arena.output.offset(output), own.offset(tag), usize::from(shared)];
+                question.extend(places.iter().chain(&more).flat_map(|number| (*number as u32).to_le_bytes()));
+                match self.talk(&question, &mut [])? {
+                    2 => Err(BESIDE.into()),
+                    done => Ok(done == 1),
+                }
+            });
+            self.memory = Some(memory);
+            return answer;
         }
         for bytes in [&case.of.key, &nonce, &aad, &text] {
             question.extend(bytes);
@@ -86,23 +135,28 @@ impl Process {
         if !case.seals {
             question.extend(tag);
         }
-        let mut answer = Answer::default();
+        let mut answer = Answer { output: vec![0; text.len()], tag: vec![0; if case.seals { case.tag } else { 0 }], ..Answer::default() };
+        let done = self.talk(&question, &mut [&mut answer.output, &mut answer.tag])?;
+        Ok(if done == 1 { Answer { done: true, ..answer } } else { Answer::default() })
+    }
+
+    /// Asks, and reads the byte that is answered, and if that is 1 what follows.
+    fn talk(&mut self, question: &[u8], rest: &mut [&mut Vec<u8>]) -> Result<u8, String> {
         let mut done = [0];
         let mut talk = || {
-            self.input.write_all(&question)?;
+            self.input.write_all(question)?;
             self.input.flush()?;
             self.output.read_exact(&mut done)?;
             if done[0] == 1 {
-                answer.output.resize(text.len(), 0);
-                self.output.read_exact(&mut answer.output)?;
-                answer.tag.resize(if case.seals { case.tag } else { 0 }, 0);
-                self.output.read_exact(&mut answer.tag)?;
+                rest.iter_mut().try_for_each(|bytes| self.output.read_exact(bytes))?;
             }
-            std::io::Result::Ok(())
+            std::io::Result::Ok(done[0])
         };
-        talk().map_err(|error| format!("its process has ended: {error}"))?;
-        answer.done = done[0] == 1;
-        Ok(answer)
+        talk().map_err(|error| match self.child.wait().map(|status| status.signal()) {
+            Ok(Some(libc::SIGBUS | libc::SIGSEGV)) if self.about.memory == Memory::Mapped => format!("{BESIDE}, which ends its process"),
+            Ok(Some(signal)) => format!("its process has ended by signal {signal}"),
+            _ => format!("its process has ended: {error}"),
+        })
     }
 }
 

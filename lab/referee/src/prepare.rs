@@ -1,10 +1,16 @@
 //! From what one names (a source file, a folder, a shared object) to what is loaded or started.
 
+use crate::{
+    peer::MODEL,
+    switches::{self, Settings},
+};
+use include_dir::{Dir, include_dir};
 use serde_json::Value;
 use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 /// A plug-in, ready.
@@ -16,11 +22,44 @@ pub(crate) struct Plugin {
     pub(crate) settings: Vec<String>,
     /// A shared object, or a command.
     pub(crate) command: Vec<String>,
+    /// What its own switches make of the processor.
+    pub(crate) crippled: Vec<Settings>,
 }
 
-/// This folder.
+/// The model's features, which mean something to its faults.
+pub(crate) const MODEL_WITHOUT: &str = "MODEL_WITHOUT=aes MODEL_WITHOUT=vaes MODEL_WITHOUT=avx512f MODEL_WITHOUT=pclmulqdq";
+
+/// What an installed referee carries with it.
+static CARRIED: [(&str, Dir<'_>); 3] = [
+    ("plugins", include_dir!("$CARGO_MANIFEST_DIR/plugins")),
+    ("templates", include_dir!("$CARGO_MANIFEST_DIR/templates")),
+    ("interface", include_dir!("$CARGO_MANIFEST_DIR/interface")),
+];
+
+/// The folder of the referee in its repository, or where that is not, one in the user's cache with what it carries.
 pub(crate) fn home() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static HOME: OnceLock<PathBuf> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        if here.join("referee.h").exists() {
+            return here.to_owned();
+        }
+        carried().unwrap_or_else(|error| {
+            eprintln!("referee: no cache for its plug-ins: {error}");
+            std::process::exit(2)
+        })
+    })
+}
+
+fn carried() -> std::io::Result<PathBuf> {
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).unwrap_or_else(env::temp_dir).join("fastgcm-referee");
+    for (name, folder) in &CARRIED {
+        fs::create_dir_all(cache.join(name))?;
+        folder.extract(cache.join(name))?;
+    }
+    fs::write(cache.join("referee.h"), include_str!("../referee.h"))?;
+    Ok(cache)
 }
 
 /// All plug-ins that are here, by name.
@@ -33,7 +72,10 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
         let path = entry.map_err(text)?.path();
         let is = |ending| path.extension().is_some_and(|found| found == ending);
         let folder = path.join("go.mod").exists() || path.join("Cargo.toml").exists();
-        if folder || ["c", "cc", "py", "java", "js"].into_iter().any(is) && path.file_stem().is_none_or(|stem| stem != "referee") {
+        if folder
+            || ["c", "cc", "py", "java", "js"].into_iter().any(is)
+                && path.file_stem().is_none_or(|stem| stem != "referee" && stem != "node-memory")
+        {
             found.push(path);
         }
     }
@@ -43,16 +85,28 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
 
 /// `NAME=VALUE`.
 pub(crate) fn is_setting(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 /// Builds what has to be built, of `NAME=VALUE... PATH`. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
 pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let words = path.to_string_lossy().into_owned();
-    let is_word = |word: &&str| !path.exists() && is_setting(word);
-    let settings: Vec<_> = words.split(' ').take_while(is_word).map(str::to_owned).collect();
+    // What begins with a hyphen goes on with the value before it.
+    let is_word = |word: &&str| !path.exists() && (is_setting(word) || word.starts_with('-'));
+    let mut settings: Vec<String> = Vec::new();
+    for word in words.split(' ').take_while(is_word) {
+        match settings.last_mut() {
+            Some(last) if !is_setting(word) => *last += &format!(" {word}"),
+            _ => settings.push(word.to_owned()),
+        }
+    }
     let behind: usize = settings.iter().map(|word| word.len() + 1).sum();
     let path = Path::new(words.get(behind..).unwrap_or_default());
+    if path == Path::new(MODEL) && !path.exists() {
+        let command = [&settings[..], &[MODEL.into()]].concat();
+        return Ok(Plugin { path: path.into(), settings, command, crippled: switches::of(MODEL_WITHOUT, "") });
+    }
     let known = |path: PathBuf| path.exists().then_some(path);
     let named = || {
         ["", ".c", ".cc", ".py", ".java", ".js"]
@@ -64,6 +118,10 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     let text = path.display().to_string();
     let of = |program: &str| vec![program.to_owned(), text.clone()];
+    // A folder's first comment is that of its source.
+    let sources = [path.clone(), path.join("plugin.go"), path.join("src/lib.rs")];
+    let source = sources.iter().filter(|path| path.is_file()).find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let crippled = switches::of(&said(&source, "without:"), &said(&source, "levels:"));
     let mut command = settings.clone();
     command.extend(match path.extension().and_then(|ending| ending.to_str()) {
         Some("so") => vec![text],
@@ -72,13 +130,13 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         }
         Some("py") => of(&env::var("REFEREE_PYTHON").unwrap_or("python3".into())),
         Some("java") => of("java"),
-        Some("js") => of("node"),
+        Some("js") => [node_memory(&path).into_iter().collect(), of("node")].concat(),
         Some("rs") if path.with_file_name("make.sh").exists() => vec![plugin_of(&path, fetch)?],
         _ if path.join("go.mod").exists() => vec![go(&path)?],
         _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
         _ => return Err("it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml".into()),
     });
-    Ok(Plugin { path, settings, command })
+    Ok(Plugin { path, settings, command, crippled })
 }
 
 /// Where what is built goes.
@@ -88,17 +146,27 @@ fn out(path: &Path) -> Result<PathBuf, String> {
     Ok(folder.join(format!("{}.so", path.file_stem().unwrap_or_default().display())))
 }
 
+/// What lends Node the referee's memory, if it can be built.
+fn node_memory(path: &Path) -> Option<String> {
+    let (source, out) = (home().join("plugins/node-memory.c"), out(path).ok()?.with_extension("node"));
+    let mut command = Command::new("cc");
+    command.args(["-O2", "-shared", "-fPIC", "-I/usr/include/node", "-I/usr/local/include/node", "-o"]).arg(&out).arg(source);
+    run(&mut command).ok().map(|_| format!("REFEREE_NODE_MEMORY={}", out.display()))
+}
+
+/// What the lines of a first comment say that begin with this word.
+fn said(source: &str, key: &str) -> String {
+    let lines = source.lines().take(30).filter_map(|line| line.trim_start_matches(['/', '*', ' ', '!', '#']).strip_prefix(key));
+    lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ")
+}
+
 /// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
 /// root of the project), `made:` (a rival of `lab/bench` of which `make.sh` fetches the library, to `$MADE`) and `built:` (a rival that
 /// cargo builds with its library; `$(CRATE)` is where the build script of that crate puts it).
 fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let said = |key: &str| {
-        let lines = source.lines().take(20).filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
-        let said = lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ");
-        Some(said).filter(|said| !said.is_empty())
-    };
-    let root = home().join("../..").canonicalize().map_err(|error| error.to_string())?;
+    let said = |key: &str| Some(said(&source, key)).filter(|said| !said.is_empty());
+    let root = home().join("../..").canonicalize().unwrap_or_else(|_| home().into());
     if let Some(before) = said("before:") {
         run(Command::new("bash").args(["-c", &before]).current_dir(&root))?;
     }
@@ -112,9 +180,9 @@ fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> 
         }
         for message in cargo(&rivals().join(format!("{rival}.rs")), fetch)? {
             if let Some(out) = message["out_dir"].as_str() {
-                // `registry+https://...#NAME@VERSION`, or `path+file:///.../FOLDER#NAME@VERSION`.
-                let id = message["package_id"].as_str().unwrap_or_default();
-                let name = id.rsplit('#').next().and_then(|name| name.split('@').next()).unwrap_or_default();
+                // `registry+https://...#NAME@VERSION`, or of a folder that is named like its package `path+file:///.../NAME#VERSION`.
+                let (at, id) = message["package_id"].as_str().unwrap_or_default().rsplit_once('#').unwrap_or_default();
+                let name = id.split_once('@').map_or_else(|| at.rsplit('/').next().unwrap_or_default(), |(name, _)| name);
                 link = link.replace(&format!("$({name})"), out);
             }
         }
@@ -194,7 +262,8 @@ fn run(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+    let tells = |line: &&str| ["error", "cannot find", "undefined reference"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = said.lines().filter(tells).take(3).collect();
     let last: Vec<&str> = said.lines().rev().take(3).collect();
     Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
 }
@@ -215,7 +284,9 @@ mod tests {
             let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
             let plugin = plugin(Path::new(&named), false).unwrap();
             let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
-            assert_eq!((plugin.settings.clone(), plugin.command), (settings.clone(), [settings, node.to_vec()].concat()));
+            // Where Node's headers are, its memory stands before it.
+            let command: Vec<_> = plugin.command.into_iter().filter(|word| !word.starts_with("REFEREE_NODE_MEMORY=")).collect();
+            assert_eq!((plugin.settings, command), (settings.clone(), [settings, node.to_vec()].concat()));
         }
         fs::remove_dir_all(&folder).unwrap();
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {

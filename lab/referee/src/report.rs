@@ -1,23 +1,33 @@
 //! One table, and what was found.
 
-use crate::worker::{KINDS, Report};
-use std::{fmt::Write, path::PathBuf};
-
-const HEAD: &str = "\
-| implementation | asked | wrong | outside | crashes | hangs | leaves text | takes too much | not offered |
-|---|---:|---:|---:|---:|---:|---:|---:|---|
-";
+use crate::{
+    finding::{Finding, KINDS, Kind},
+    pages::{Asked, question, repeats},
+    prepare,
+};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// The table, the findings, and what is not offered.
-pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
-    let mut out = String::new();
-    out += HEAD;
-    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
+pub(crate) fn table(asked: &Asked<'_>) -> String {
+    let (reports, cases) = (asked.reports, asked.cases);
+    let heads: Vec<&str> = KINDS.iter().map(|kind| kind.column()).collect();
+    let mut out = format!("| implementation | asked | {} | memory | not offered | date | command |\n", heads.join(" | "));
+    out += &format!("|---|---:|{}---|---|---|---|\n", "---:|".repeat(KINDS.len()));
+    let date = today();
+    for (path, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
         let counts: Vec<String> = report.counts.iter().map(|count| if *count == 0 { "-".into() } else { count.to_string() }).collect();
         let about = &report.about;
-        let _ = writeln!(out, "| {} ({}) | {} | {} | {} |", about.name, about.version, report.asked, counts.join(" | "), about.lacks());
+        let (counts, memory, lacks) = (counts.join(" | "), about.memory.words(), about.lacks());
+        let crippled = if report.crippled { " --crippled" } else { "" };
+        let command = format!("referee run {}{crippled} '{}'", asked.how, short(path).display());
+        let _ = write!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
+        let _ = writeln!(out, " {date} | `{command}` |");
     }
-    let _ = writeln!(out, "\nOf {cases} questions, each was asked what it offers.");
+    let _ = writeln!(out, "\nOf {} questions, each was asked what it offers.", cases.len());
     for (path, report) in reports {
         if let Some(why) = &report.absent {
             let name = path.file_name().unwrap_or_default();
@@ -25,19 +35,45 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
         }
     }
     // What suites are named by.
-    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; 6]) {
+    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; KINDS.len()]) {
         let name = report.about.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let _ = writeln!(out, "referee::{name} ok {}", report.asked);
     }
-    for (_, report) in reports.iter().filter(|(_, report)| !report.findings.is_empty()) {
+    for (path, report) in reports.iter().filter(|(_, report)| !report.findings.is_empty()) {
         let _ = writeln!(out, "\n{} ({}):", report.about.name, report.about.version);
         for kind in KINDS {
             for finding in report.findings.iter().filter(|finding| finding.kind == kind) {
-                let _ = writeln!(out, "  {kind:?}: {}", finding.says);
+                let _ = writeln!(out, "  {kind:?}: {}\n    {}", finding.says, repeats(finding, &short(path), asked.how));
             }
         }
     }
+    for (_, report) in reports {
+        let refuses = |finding: &Finding| finding.kind != Kind::Wrong || finding.says.starts_with("refuses what is right");
+        if report.counts[0] > 1000 && report.findings.iter().all(refuses) {
+            let _ = writeln!(out, "\n{} refuses nearly everything: are the functions of its plug-in filled in?", report.about.name);
+        }
+    }
+    // Who asks one question wants to see it.
+    if let [case] = cases {
+        let _ = writeln!(out, "\n{case}");
+        for (name, hex) in question(case) {
+            let _ = writeln!(out, "{name}: {hex}");
+        }
+    }
     out
+}
+
+/// As it is named on the command line.
+fn short(path: &Path) -> PathBuf {
+    let root = prepare::home().join("../../crates");
+    let below = path.strip_prefix(prepare::home().join("plugins")).map(Path::to_owned);
+    below.or_else(|_| path.strip_prefix(root).map(|path| Path::new("crates").join(path))).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Year, month and day, in Greenwich.
+fn today() -> String {
+    let said = Command::new("date").args(["-u", "+%F"]).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().to_owned()
 }
 
 /// The table and the findings for a file: what was asked, and on which processor.
@@ -75,13 +111,13 @@ mod tests {
         let (_, found) = page.split_once("## What was found").unwrap();
         let (found, _) = found.split_once("\n## ").unwrap();
         let mut results = String::new();
-        for file in ["emerald-rapids.txt", "emerald-rapids-levels.txt", "emerald-rapids-wolfssl.txt"] {
+        for file in ["zen5.txt", "zen5-crippled.txt"] {
             results += &fs::read_to_string(home.join("results").join(file)).unwrap();
         }
         // Counts stand between the second cell and the last.
         let counted = |line: &&str| {
             let cells: Vec<&str> = line.split(" | ").collect();
-            line.starts_with("| ") && cells.len() == 9 && cells[2..8].iter().any(|cell| *cell != "-")
+            line.starts_with("| ") && cells.len() == 13 && cells[2..9].iter().any(|cell| *cell != "-")
         };
         let (told, found) = (names(found.lines()), names(results.lines().filter(counted)));
         assert_eq!(told, found);

@@ -2,8 +2,11 @@
 
 use crate::{
     cases::{Asks, Buffers, Case, Way},
+    finding::{Finding, KINDS, Kind, Report, hear},
+    freed,
     memory::Arena,
-    peer::{About, Answer, Peer},
+    peer::{About, Answer, Memory, Peer},
+    pipe::BESIDE,
 };
 use std::{
     fs::File,
@@ -14,45 +17,6 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-/// What can be wrong. The last two are manners: the standard says nothing of a buffer after a refusal, and
-/// callers may know their lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    /// Another answer than the standard's.
-    Wrong,
-    /// Reads or writes beside a buffer, or changes what is only to be read.
-    Outside,
-    /// Ends the process.
-    Crash,
-    /// Goes on without end.
-    Hangs,
-    /// Leaves text of a message that it refused.
-    Leaves,
-    /// Takes what the standard has not.
-    Takes,
-}
-
-pub(crate) const KINDS: [Kind; 6] = [Kind::Wrong, Kind::Outside, Kind::Crash, Kind::Hangs, Kind::Leaves, Kind::Takes];
-
-/// One finding of a kind and a family, and how many there were like it.
-#[derive(Debug)]
-pub(crate) struct Finding {
-    pub(crate) kind: Kind,
-    pub(crate) says: String,
-}
-
-/// All about one implementation.
-#[derive(Debug, Default)]
-pub(crate) struct Report {
-    pub(crate) about: About,
-    /// Why it was not asked.
-    pub(crate) absent: Option<String>,
-    pub(crate) asked: u64,
-    pub(crate) counts: [u64; 6],
-    /// The first of each kind and family.
-    pub(crate) findings: Vec<Finding>,
-}
-
 /// How patient one is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
@@ -62,6 +26,28 @@ pub(crate) struct Manner {
     pub(crate) first: bool,
     /// What a plug-in writes to standard error is shown.
     pub(crate) loud: bool,
+    /// Arguments with which another referee asks these questions.
+    pub(crate) again: &'static [String],
+}
+
+/// What is read when a process begins, and at no other time: by Go and by the loader of glibc.
+const READ_AT_ONCE: [&str; 2] = ["GODEBUG=", "GLIBC_TUNABLES="];
+
+/// Asks by another referee, in whose environment all of it stands from its beginning.
+fn by_another(settings: &[&String], command: &[String], manner: Manner) -> Report {
+    let mut report = Report::default();
+    let program = std::env::current_exe().unwrap_or_default();
+    let mut other = std::process::Command::new(program);
+    other.args(["run", "--told"]).args(manner.again).arg(command.join(" "));
+    other.envs(settings.iter().filter_map(|setting| setting.split_once('=')));
+    match other.stderr(std::process::Stdio::null()).output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).lines().for_each(|line| hear(line, &mut report)),
+        Err(error) => report.absent = Some(error.to_string()),
+    }
+    if report.about_line.is_empty() && report.absent.is_none() {
+        report.absent = Some("the other referee says nothing".into());
+    }
+    report
 }
 
 /// What both processes see.
@@ -70,7 +56,9 @@ struct Shared {
     /// The case that is being asked.
     at: AtomicUsize,
     asked: AtomicU64,
-    counts: [AtomicU64; 6],
+    counts: [AtomicU64; KINDS.len()],
+    /// Where the key is sought that was freed.
+    needles: freed::Needles,
     signal: AtomicU64,
     address: AtomicUsize,
     /// 1 read, 2 written, 0 unknown.
@@ -98,10 +86,17 @@ fn shared() -> &'static Shared {
 
 /// Asks all of it. The program must have one thread.
 pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner: Manner) -> Report {
+    let (early, rest): (Vec<_>, Vec<_>) = command.iter().partition(|word| READ_AT_ONCE.iter().any(|name| word.starts_with(name)));
+    if !early.is_empty() {
+        return by_another(&early, &rest.into_iter().cloned().collect::<Vec<_>>(), manner);
+    }
     let shared = shared();
     let mut report = Report::default();
     shared.asked.store(0, Relaxed);
     shared.counts.iter().for_each(|count| count.store(0, Relaxed));
+    if let Some(case) = cases.iter().find(|case| case.family == "freed") {
+        shared.needles.make(case);
+    }
     let (mut start, mut ends, mut family) = (0, 0, "");
     while start < cases.len() {
         for state in [&shared.signal, &shared.access] {
@@ -110,22 +105,23 @@ pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner:
         shared.at.store(usize::MAX, Relaxed);
         let ended = process(command, cases, arena, start, manner, &mut report);
         let at = shared.at.load(Relaxed);
-        let (kind, says) = match ended {
+        let ended = match ended {
             Ended::Well => break,
-            Ended::Hangs => (Kind::Hangs, format!("no answer in {} s of processor time", manner.patience)),
-            Ended::Badly(how) => how_it_ended(&how, arena),
+            Ended::Told => None,
+            Ended::Hangs => Some((Kind::Hangs, format!("no answer in {} s of processor time", manner.patience))),
+            Ended::Badly(how) => Some(how_it_ended(&how, arena)),
         };
         let Some(case) = cases.get(at) else {
-            report.absent = Some(format!("ends before it is asked: {says}"));
+            report.absent = Some(format!("ends before it is asked: {}", ended.map_or_else(String::new, |(_, says)| says)));
             break;
         };
-        shared.counts[kind as usize].fetch_add(1, Relaxed);
         if case.family != family {
             (family, ends) = (case.family, 0);
         }
         ends += 1;
-        if ends <= 2 {
-            report.findings.push(Finding { kind, says: format!("{says}: {case}") });
+        if let Some((kind, says)) = ended {
+            shared.counts[kind as usize].fetch_add(1, Relaxed);
+            report.add(Finding::new(kind, &says, case));
         }
         start = at + 1;
         // A family that ends the process again and again is not asked to its end.
@@ -143,6 +139,8 @@ pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner:
 
 enum Ended {
     Well,
+    /// A program at the end of a pipe did, and what it did is told.
+    Told,
     Badly(String),
     Hangs,
 }
@@ -195,6 +193,7 @@ fn process(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, 
         _ if hangs => Ended::Hangs,
         0 => Ended::Well,
         _ if libc::WIFSIGNALED(status) => Ended::Badly(format!("ends by signal {}", libc::WTERMSIG(status))),
+        _ if libc::WEXITSTATUS(status) == TOLD => Ended::Told,
         _ if libc::WEXITSTATUS(status) == SIGNALLED => Ended::Badly(format!("ends by signal {}", shared().signal.load(Relaxed))),
         _ => Ended::Badly(format!("ends with status {}", libc::WEXITSTATUS(status))),
     }
@@ -245,36 +244,10 @@ fn used(child: i32) -> u64 {
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-fn hear(line: &str, report: &mut Report) {
-    let fields: Vec<&str> = line.split('\t').collect();
-    match fields[..] {
-        ["absent", why] => report.absent = Some(why.into()),
-        ["about", name, version, offers, keys, tags, least, most, block, flags] => {
-            let number = |text: &str| text.parse().unwrap_or_default();
-            report.about = About {
-                name: name.into(),
-                version: version.into(),
-                offers: number(offers) as u32,
-                keys: number(keys) as u32,
-                tags: number(tags) as u32,
-                nonces: (number(least), number(most)),
-                block: number(block),
-                whole: flags.contains('w'),
-                copy: flags.contains('c'),
-                nonce_first: flags.contains('n'),
-            };
-        }
-        ["finding", kind, says] => {
-            if let Some(kind) = KINDS.iter().find(|known| format!("{known:?}") == kind) {
-                report.findings.push(Finding { kind: *kind, says: says.into() });
-            }
-        }
-        _ => {}
-    }
-}
-
 /// What a process that was ended by a signal ends with.
 const SIGNALLED: i32 = 77;
+/// What a process ends with whose program at the end of a pipe has ended.
+const TOLD: i32 = 76;
 
 /// In the new process.
 fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, manner: Manner, mut to: File) -> i32 {
@@ -288,7 +261,7 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
     let mut say = |line: String| {
         let _ = writeln!(to, "{}", line.replace('\n', " "));
     };
-    let mut peer = match Peer::load(command) {
+    let mut peer = match Peer::load(command, arena) {
         Ok(peer) => peer,
         Err(why) => {
             say(format!("absent\t{why}"));
@@ -297,36 +270,55 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
     };
     let about = peer.about().clone();
     let flag = |there, flag| if there { flag } else { "" };
-    let flags = [flag(about.whole, "w"), flag(about.copy, "c"), flag(about.nonce_first, "n")].concat();
-    let About { name, version, offers, keys, tags, nonces, block, .. } = &about;
-    say(format!("about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{flags}", nonces.0, nonces.1));
+    let memory = match about.memory {
+        Memory::Ours => "",
+        Memory::Mapped => "m",
+        Memory::Its => "i",
+    };
+    let flags = [flag(about.whole, "w"), flag(about.copy, "c"), flag(about.nonce_first, "n"), flag(about.again, "a"), memory].concat();
+    let About { name, version, offers, keys, tags, nonces, block, algorithm, .. } = &about;
+    say(format!("about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{algorithm}\t{flags}", nonces.0, nonces.1));
     catch_signals();
-    let mut said = Vec::new();
-    for (i, case) in cases.iter().enumerate().skip(start).filter(|(_, case)| about.offered(case)) {
+    let mut said: Vec<Finding> = Vec::new();
+    let mut find = |kind: Kind, says: &str, case: &Case, say: &mut dyn FnMut(String)| {
+        shared.counts[kind as usize].fetch_add(1, Relaxed);
+        let found = Finding::new(kind, says, case);
+        let smaller = |known: &Finding| (known.kind, &known.family) == (kind, &found.family) && known.size <= found.size;
+        if !said.iter().any(smaller) {
+            say(found.line());
+            said.push(found);
+        }
+    };
+    for (i, case) in cases.iter().enumerate().skip(start).filter(|(_, case)| case.family != "freed" && about.offered(case)) {
         shared.at.store(i, Relaxed);
         let answer = match peer.ask(case, arena) {
             Ok(answer) => answer,
             Err(why) if matches!(peer, Peer::Process(_)) => {
-                say(format!("finding\tCrash\t{why}: {case}"));
-                return 1;
+                find(if why.starts_with(BESIDE) { Kind::Outside } else { Kind::Crash }, &why, case, &mut say);
+                return TOLD;
             }
             Err(why) => {
-                shared.counts[Kind::Wrong as usize].fetch_add(1, Relaxed);
-                say(format!("finding\tWrong\t{why}: {case}"));
+                find(Kind::Wrong, &why, case, &mut say);
                 continue;
             }
         };
         shared.asked.fetch_add(1, Relaxed);
         for (kind, says) in judge(case, &answer, about.whole) {
-            shared.counts[kind as usize].fetch_add(1, Relaxed);
-            let before = said.iter().filter(|known| **known == (kind, case.family)).count();
-            if before < 3 {
-                said.push((kind, case.family));
-                say(format!("finding\t{kind:?}\t{says}: {case}"));
-            }
+            find(kind, &says, case, &mut say);
             if manner.first {
                 return 0;
             }
+        }
+    }
+    let freed = cases.iter().enumerate().find(|(_, case)| case.family == "freed" && about.offered(case));
+    if let (Peer::C(peer), Some((at, case))) = (&mut peer, freed) {
+        shared.at.store(at, Relaxed);
+        if let Err(why) = peer.used_and_freed(case, arena) {
+            find(Kind::Wrong, &why, case, &mut say);
+        }
+        let what = shared.needles.found(case.of.key.len());
+        if !what.is_empty() {
+            find(Kind::Keeps, &format!("in memory when the key is freed: {}", what.join(", ")), case, &mut say);
         }
     }
     0
@@ -341,7 +333,7 @@ fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
         Asks::Refusal(_) | Asks::Forgery if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
         Asks::Refusal(_) | Asks::Forgery => {
             // Whoever takes pieces hands out what nobody has verified yet.
-            if whole && case.way == Way::Whole && leaves(&answer.output, &case.of.text) {
+            if whole && case.whole() && leaves(&answer.output, &case.of.text) {
                 found.push((Kind::Leaves, "leaves plaintext".into()));
             }
         }

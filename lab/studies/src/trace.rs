@@ -191,7 +191,7 @@ fn load(n: usize, whole: usize) -> V {
 impl<const B: usize> Vectors for Trace<B> {
     type V = V;
     const BLOCKS: usize = B;
-    const ROOMY: bool = B == 4;
+    const MANY_REGISTERS: bool = B == 4;
 
     unsafe fn load(self, _: *const u8) -> V {
         load(16 * B, 16 * B)

@@ -1,4 +1,4 @@
-//! The manual: what clap knows of the commands, and what it does not.
+//! The manual: what clap knows of the commands, and what it does not know.
 
 use super::Cli;
 use crate::failure::{Code, Failure};
@@ -25,7 +25,7 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("fastgcm rekey -k my.key --new-key new.key photos.tar.sealed", "Seal it anew under another key, in the place of the old file."),
 ];
 
-/// The program with the examples of each command behind its help, and all of them behind that of the program.
+/// Returns the program with the examples of each command behind its help, and all examples behind the program's help.
 pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
     let names: Vec<_> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let all = format!("{}\n\n{}", super::exit_codes(), shown(None).unwrap_or_default());
@@ -41,18 +41,18 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
     })
 }
 
-/// As help shows them.
+/// Returns the examples as help shows them.
 fn shown(command: Option<&str>) -> Option<String> {
     let lines: Vec<_> = examples(command).map(|(line, what)| format!("\n  {line}\n      {what}")).collect();
     (!lines.is_empty()).then(|| format!("Examples:{}", lines.concat()))
 }
 
-/// Those of a command, or all.
+/// Returns the examples of a command, or all.
 fn examples(command: Option<&str>) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     EXAMPLES.iter().filter(move |(line, _)| command.is_none_or(|name| line.contains(&format!("fastgcm {name} "))))
 }
 
-/// A page of the manual (roff): of one command, or of the program.
+/// Returns a page of the manual (roff): of one command, or of the program.
 pub(crate) fn manual(command: Option<&str>) -> Result<Vec<u8>, Failure> {
     let mut program = Cli::command();
     program.build();
@@ -104,7 +104,7 @@ fn render(page: clap::Command, command: Option<&str>) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// How the command is typed. (That of the crate `clap_mangen` leaves out the values of options.)
+/// Returns how the command is typed. (The synopsis of the crate `clap_mangen` leaves out the values of options.)
 fn synopsis(page: &clap::Command, command: Option<&str>) -> Roff {
     let mut words = vec![bold(command.map_or("fastgcm".into(), |name| format!("fastgcm {name}")))];
     let shown = || page.get_arguments().filter(|arg| !arg.is_hide_set());
@@ -122,7 +122,7 @@ fn synopsis(page: &clap::Command, command: Option<&str>) -> Roff {
     roff
 }
 
-/// What stands behind an option, or in its own place.
+/// Returns what follows an option, or stands in its own place.
 fn value(arg: &Arg) -> Option<String> {
     let several = if matches!(arg.get_action(), ArgAction::Append) { "..." } else { "" };
     let names = arg.get_value_names().filter(|_| arg.get_action().takes_values())?;
@@ -140,7 +140,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("FASTGCM_BACKEND", "The back end of the cipher, as --backend names it."),
 ];
 
-/// What README.md says of keys, point by point.
+/// Returns what README.md says about keys, point by point.
 fn keys() -> Vec<String> {
     let section = include_str!("../../README.md").split("\n## ").find_map(|section| section.strip_prefix("Keys\n\n* "));
     let points = section.unwrap_or_default().trim_end().split("\n* ");

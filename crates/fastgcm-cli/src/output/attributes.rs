@@ -1,4 +1,5 @@
-//! Who may read the file that is replaced may read the new one, and nobody else: its mode, its access control list, its other attributes, its group and its owner.
+//! Exactly the users who may read the replaced file may read the new one. So the new file gets its mode, its access control list, its other
+//! attributes, its group and its owner.
 
 use super::{NewFile, Place, link_to};
 use crate::failure::{escaped, reason, say};
@@ -9,8 +10,8 @@ use rustix::{
 use std::path::{Path, PathBuf};
 
 impl NewFile {
-    /// Gives the new file what the one has that it will replace. Owner and group need not be ours to give: if the new file has another group than the old one,
-    /// that group gets what others get.
+    /// Gives the new file the attributes of the file that it will replace. We may not be allowed to set owner and group: if the new file
+    /// has another group than the old one, that group gets what others get.
     pub(super) fn keep_attributes(&self) -> Result<(), Errno> {
         let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
         let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
@@ -33,12 +34,12 @@ impl NewFile {
         };
         retry_on_intr(|| rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)))?;
         self.keep_other_attributes();
-        // The owner last: after that the file may be out of our hands, but for the superuser's.
+        // The owner comes last: after that the file may be out of our hands, except for the superuser.
         let _ = retry_on_intr(|| rustix::fs::fchown(&self.file, Some(Uid::from_raw(old.st_uid)), None));
         Ok(())
     }
 
-    /// Takes over the old file's access control list. Whether it has one. One that the new file got from its folder goes.
+    /// Takes over the old file's access control list. Returns whether it has one. A list that the new file got from its folder goes.
     fn keep_list(&self, has_group: bool) -> Result<bool, Errno> {
         match self.old_attribute(LIST) {
             Ok(mut list) => {
@@ -56,7 +57,8 @@ impl NewFile {
         }
     }
 
-    /// Takes over what users and systems that mark files have written to the old file. A capability or a hash is of the old bytes, so the new ones do not get it.
+    /// Takes over what users and marking systems have written to the old file. A capability or a hash belongs to the old bytes, so the new
+    /// file does not get it.
     fn keep_other_attributes(&self) {
         let list = |room: &mut [u8]| calls::list(&self.old_path(), room);
         let names = match read(list) {
@@ -84,7 +86,7 @@ impl NewFile {
         read(|room| calls::get(&self.old_path(), name, room))
     }
 
-    /// The old file, by a path through its open folder.
+    /// Returns the old file, by a path through its open folder.
     fn old_path(&self) -> PathBuf {
         Path::new(&link_to(&self.place.directory)).join(&self.place.name)
     }
@@ -95,7 +97,7 @@ impl NewFile {
     }
 }
 
-/// All that a call has to give. Linux gives 64 KiB at most.
+/// Reads everything that a call has to give. Linux gives 64 KiB at most.
 fn read(call: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
     let mut value = vec![0; 64 << 10];
     let len = call(&mut value)?;
@@ -103,7 +105,7 @@ fn read(call: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Err
     Ok(value)
 }
 
-/// What Linux has. Elsewhere there is nothing to keep but the mode.
+/// The calls of Linux. Elsewhere there is nothing to keep but the mode.
 #[cfg(target_os = "linux")]
 mod calls {
     use rustix::{
@@ -148,7 +150,7 @@ mod calls {
     }
 }
 
-/// In a list of Linux (linux/posix_acl_xattr.h): what its entry for others gives, its entry for the group gives.
+/// Changes a list of Linux (linux/posix_acl_xattr.h): its entry for the group then gives what its entry for others gives.
 fn group_as_others(list: &mut [u8]) {
     let (entries, _) = list.get_mut(4..).unwrap_or_default().as_chunks_mut::<8>();
     let given = entries.iter().find(|entry| entry[..2] == OTHERS).map_or([0; 2], |entry| [entry[2], entry[3]]);

@@ -1,4 +1,4 @@
-//! One file on many threads: the same bytes, and errors in order.
+//! One file on many threads: identical bytes, and errors in order.
 
 use super::*;
 use crate::{Format, SALT_LEN};
@@ -24,7 +24,7 @@ fn the_same_bytes_for_any_number_of_threads() {
     let cipher = cipher();
     for len in [0, 1, 16383, 16384, 16385, 32768, FULL - 1, FULL, FULL + 1, (1 << 20) + 1, 20 * FULL, 20 * FULL + 7] {
         let text = text(len);
-        // Straight from the definition.
+        // The expected file comes straight from the definition.
         let mut expected = Vec::new();
         for (number, chunk) in text.chunks_exact(CHUNK_LEN).chain([text.chunks_exact(CHUNK_LEN).remainder()]).enumerate() {
             let start = expected.len();
@@ -80,7 +80,7 @@ fn the_first_error_in_the_order_of_the_file_counts_and_what_is_before_it_is_writ
     }
 }
 
-/// Fails, or panics, after so many bytes.
+/// Fails, or panics, after this many bytes.
 struct Limited(usize, fn() -> io::Error);
 
 impl Limited {
@@ -119,7 +119,7 @@ fn errors_of_input_and_output_end_it() {
     }
 }
 
-/// A reader or writer that panics does not leave the other threads waiting for ever. (`resume_unwind` panics without a message.)
+/// A reader or writer that panics does not leave the other threads waiting forever. (`resume_unwind` panics without a message.)
 #[test]
 fn a_panic_ends_it() {
     let cipher = cipher();

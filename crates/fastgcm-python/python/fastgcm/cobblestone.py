@@ -1,4 +1,4 @@
-"""Messages of any length as streams, in the formats Cobblestone-128 and Cobblestone-256, with the interface of `cryptography.cobblestone`."""
+"""Streams of any length in the formats Cobblestone-128 and Cobblestone-256, with the interface of `cryptography.cobblestone`."""
 
 from ._fastgcm import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 

@@ -1,6 +1,6 @@
-"""What the functions of this package raise.
+"""The exceptions that the functions of this package raise.
 
-Where pyca/cryptography is installed, `InvalidTag` and `AlreadyFinalized` are its own classes, so that code that catches those goes on to work.
+Where pyca/cryptography is installed, `InvalidTag` and `AlreadyFinalized` are its own classes, so code that catches them continues to work.
 """
 
 try:
@@ -11,7 +11,7 @@ except Exception:  # it is not installed, or cannot be loaded
         """The message, its associated data, its nonce or its tag is not what the owner of the key sealed."""
 
     class AlreadyFinalized(Exception):
-        """The message has ended, or was refused: the object takes nothing more."""
+        """The message has ended, or was refused. The object accepts nothing more."""
 
 
 class Exhausted(Exception):
@@ -19,9 +19,9 @@ class Exhausted(Exception):
 
 
 class OtherText(Exception):
-    """A part of a message was sealed before, with another text. Two ciphertexts would give each other away.
+    """A part of a message was sealed before with a different text. The two ciphertexts would give each other away.
 
-    A job (`fastgcm.jobs`, `fastgcm.s3`) has written nothing of the other text. Whoever holds its ciphertext (`hazmat.Plan`) must destroy it.
+    A job (`fastgcm.jobs`, `fastgcm.s3`) has written nothing of the second text. A caller that holds its ciphertext (`hazmat.Plan`) must destroy it.
     """
 
 

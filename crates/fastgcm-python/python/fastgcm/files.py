@@ -1,4 +1,4 @@
-"""Whole files, sealed and opened: each appears complete, or not at all.
+"""Seals and opens whole files. A file appears complete, or not at all.
 
 >>> import os, tempfile
 >>> from fastgcm import open_file, seal_file
@@ -30,16 +30,18 @@ HEADER = 56
 def seal_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
     """Seals the file `source` as the Cobblestone file `target`: Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16.
 
-    `context` binds the file to what it is for, its name, say; it is not stored, and opening takes the same. The target appears when it is complete and
-    on the disk. `FileExistsError` if it is there, unless `overwrite` replaces it then. In memory is 1 MiB.
+    `context` binds the file to its purpose, for example its name. It is not stored, and opening needs it again. The target appears when it is complete
+    and on the disk. Raises `FileExistsError` if the target exists, unless `overwrite` is true: then it replaces the target. The function uses 1 MiB of
+    memory.
     """
     cobblestone = Cobblestone128Encryptor if len(key) == 16 else Cobblestone256Encryptor
     _through(cobblestone(key, context), source, target, overwrite, 0o666)
 
 
 def open_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
-    """Opens what `seal_file` has sealed. `target` appears when all of it was verified, and only its owner may read it. `InvalidTag`, with a
-    text that says what it may be, if anything is not as it was sealed. `FileExistsError` if the target is there, unless `overwrite` replaces it then.
+    """Opens a file that `seal_file` has sealed. `target` appears when all of it was verified, and only its owner may read it. Raises `InvalidTag`, with
+    a text that says what the reason may be, if anything differs from what was sealed. Raises `FileExistsError` if the target exists, unless `overwrite`
+    is true: then it replaces the target.
     """
     cobblestone = Cobblestone128Decryptor if len(key) == 16 else Cobblestone256Decryptor
     try:
@@ -69,7 +71,7 @@ def _through(
 
 
 def refusal(key: bytes, context: bytes, source: StrPath) -> InvalidTag:
-    """`InvalidTag` of a whole file, with a text that says what it may be."""
+    """Returns the `InvalidTag` of a whole file, with a text that says what the reason may be."""
     name = os.fspath(source)
     with open(source, "rb", buffering=0) as file:
         header = file.read(HEADER)
@@ -81,13 +83,13 @@ def refusal(key: bytes, context: bytes, source: StrPath) -> InvalidTag:
 
 
 def partial(path: str) -> str:
-    """A name beside it that nobody else has."""
+    """Returns a name in the folder of `path` that nobody else has."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{secrets.token_hex(8)}.partial")
 
 
 class Appearing:
-    """A file of this machine that is written under another name beside it, and then renamed. A link stays, and what it leads to is replaced."""
+    """A file on this machine that is written under another name in its folder, and then renamed. A link stays, and its target is replaced."""
 
     def __init__(self, path: str, exclusive: bool, mode: int = 0o666) -> None:
         if os.path.isdir(path):
@@ -127,7 +129,7 @@ class Appearing:
 
 
 def in_place(path: str) -> None:
-    """The name of a file is on the disk, and not only its content."""
+    """Puts the name of a file on the disk, and not only its content."""
     folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
     try:
         os.fsync(folder)

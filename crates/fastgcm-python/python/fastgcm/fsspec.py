@@ -1,8 +1,8 @@
-"""Sealed files for all that reads and writes through fsspec: `fastgcm::file://`, `fastgcm::s3://`, or any other file system behind it.
+"""Sealed files for programs that use fsspec: `fastgcm::file://`, `fastgcm::s3://`, or any other file system behind `fastgcm`.
 
-Each file is one Cobblestone file. A range is read from the chunks that it lies in, each of which is verified; length and end of the file are verified
-when it is opened. A file appears when it is complete, and not at all after an exception. A file system holds no key, only where the key is: so the
-key gets into no pickle, no task graph and no log.
+Each file is one Cobblestone file. A range is read from the chunks that contain it, and each chunk is verified. Opening a file verifies its length and
+its end. A file appears when it is complete, and not at all after an exception. A file system holds no key, only the place of the key. So the key never
+gets into a pickle, a task graph or a log.
 
 >>> import os, tempfile
 >>> import fsspec
@@ -39,12 +39,12 @@ from .jobs import CHUNK, HEADER, TAG, EnvironmentKey, FileKey, FunctionKey, Key,
 __all__ = ["EnvironmentKey", "FileKey", "FunctionKey", "SealedFileSystem"]
 
 PARTIAL = re.compile(r"(.*/)?\.[^/]+\.[0-9a-f]{16}\.partial")
-# Their files appear by themselves, at once and whole, when they are told so.
+# Files of these protocols appear by themselves, at once and whole, when `commit` says so.
 MULTIPART = {"s3", "s3a"}
 
 
 def text_length(sealed: int) -> int | None:
-    """How long the text of a sealed file is. `None` if no sealed file has that length."""
+    """Returns the length of the text of a sealed file, or `None` if no sealed file has that length."""
     whole, rest = divmod(sealed - HEADER, CHUNK + TAG)
     return whole * CHUNK + rest - TAG if sealed >= HEADER and rest >= TAG else None
 
@@ -52,11 +52,12 @@ def text_length(sealed: int) -> int | None:
 class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     """The files of another file system, sealed.
 
-    `key` says where the key is, and is never the key: `EnvironmentKey`, `FileKey` or `FunctionKey`, or the same as a text, `"environment:NAME"`,
-    `"file:PATH"` or `"function:MODULE:NAME"`. Whoever opens a file asks there, on whichever machine. `context` binds files to what they are for. `fs`, or
-    `target_protocol` and `target_options`, is the file system behind it.
+    `key` says where the key is, and is never the key itself: `EnvironmentKey`, `FileKey` or `FunctionKey`, or one of the texts `"environment:NAME"`,
+    `"file:PATH"` and `"function:MODULE:NAME"`. Each process that opens a file asks there, on its own machine. `context` binds files to their purpose.
+    `fs`, or `target_protocol` and `target_options`, is the file system behind this one.
 
-    Names, lengths and times are not sealed. `info` and `ls` tell the length of the text, which follows from that of the file; opening it verifies it.
+    Names, lengths and times are not sealed. `info` and `ls` return the length of the text, which follows from the length of the file; opening the file
+    verifies it.
     """
 
     protocol = "fastgcm"
@@ -76,7 +77,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if (fs is None) == (target_protocol is None):
             raise ValueError("the file system behind it is missing, or there are two: fastgcm::file://PATH, or fs=, or target_protocol=")
         self.fs = filesystem(target_protocol, **(target_options or {})) if fs is None else fs
-        # The protocols of this file system and of the one behind it go; `_strip_protocol` of the class cannot know the latter.
+        # Strips the protocols of this file system and of the one behind it; `_strip_protocol` of the class cannot know the latter.
         self._strip_protocol = self._stripped
 
     def _stripped(self, path: Any) -> Any:
@@ -157,7 +158,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         try:
             return _Sealed(self, path)
         except InvalidTag:
-            # A listing that was kept (s3fs does) may tell the length of an older file.
+            # A cached listing (s3fs keeps listings) may have the length of an older file.
             self.fs.invalidate_cache(path)
             return _Sealed(self, path)
 
@@ -204,7 +205,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
 
 class _Sealed:
-    """A sealed file of which header and end were verified. It holds what was derived from the key, and is never pickled."""
+    """A sealed file whose header and end were verified. It holds keys that were derived from the key, and is never pickled."""
 
     def __init__(self, fs: SealedFileSystem, path: str) -> None:
         self.fs, self.path = fs.fs, path
@@ -218,7 +219,7 @@ class _Sealed:
         self.cipher = CobblestoneChunks(fs._key(), fs.context, header[:24].ljust(24))
         if not hmac.compare_digest(self.cipher.header, header):
             raise self._refused()
-        # The last chunk alone says that nothing is missing.
+        # Only the last chunk proves that nothing is missing.
         self.end = self._chunks(self.whole, self.whole + 1)
 
     def _refused(self) -> Exception:
@@ -238,7 +239,7 @@ class _Sealed:
             raise self._refused() from None
 
     def read(self, start: int, end: int) -> bytes:
-        """Text of that range, from chunks that were verified."""
+        """Returns the text of this range, from verified chunks."""
         end = min(end, self.length)
         if start >= end:
             return b""
@@ -248,7 +249,7 @@ class _Sealed:
 
 
 class SealedReader(AbstractBufferedFile):  # type: ignore[misc]
-    """A sealed file that is read. It is pickled by its file system, name and place."""
+    """A sealed file that is read. Its pickle holds its file system, its name and the position in it."""
 
     def __init__(self, fs: Any, path: str, sealed: _Sealed, block_size: int | None, cache_type: str, cache_options: dict[str, Any] | None) -> None:
         self._sealed = sealed
@@ -259,7 +260,7 @@ class SealedReader(AbstractBufferedFile):  # type: ignore[misc]
         return self._sealed.read(start, end)
 
     def readline(self, size: int | None = -1) -> bytes:
-        """As that of the base class, which copies a block of 5 MiB for each line."""
+        """Does what the base class does, which copies a block of 5 MiB for each line."""
         line = bytes(self.readuntil(b"\n", CHUNK // 4))
         if size is not None and 0 <= size < len(line):
             self.seek(self.loc - len(line) + size)
@@ -268,10 +269,10 @@ class SealedReader(AbstractBufferedFile):  # type: ignore[misc]
 
 
 class SealedWriter(io.RawIOBase):
-    """A sealed file that is written. It appears when it is closed, unless an exception came between: then it does not.
+    """A sealed file that is written. It appears when it is closed, unless an exception was raised meanwhile.
 
-    `close` sees an exception that passes through a `with`, a `finally` or an `except`, if it came after the file was opened. A file that nobody closes
-    does not appear either. In a transaction of fsspec it appears with the others.
+    `close` sees an exception that passes through a `with`, a `finally` or an `except`, if it was raised after the file was opened. A file that nobody
+    closes does not appear either. In a transaction of fsspec the file appears together with the other files.
     """
 
     def __init__(self, fs: SealedFileSystem, path: str, mode: str, block_size: int | None, autocommit: bool) -> None:
@@ -332,7 +333,7 @@ class SealedWriter(io.RawIOBase):
             raise
 
     def commit(self) -> None:
-        """The file appears. `close` does this, and in a transaction its end."""
+        """Makes the file appear. `close` calls this, or the end of a transaction."""
         if self._target is not None:
             self._target.commit()
             self._target = None
@@ -340,7 +341,7 @@ class SealedWriter(io.RawIOBase):
             self.fs.invalidate_cache(self.fs._parent(self.path))
 
     def discard(self) -> None:
-        """Nothing appears, and nothing is left."""
+        """Discards the file: nothing appears, and nothing is left."""
         target, self._target = self._target, None
         if target is not None:
             target.discard()
@@ -372,7 +373,7 @@ def _partial(path: str) -> str:
 
 
 class _Renamed(Appearing):
-    """On this machine: under another name beside it, on the disk, and then renamed."""
+    """A file on this machine: it is written under another name in its folder, put on the disk, and then renamed."""
 
     def __init__(self, fs: Any, path: str, exclusive: bool) -> None:
         if fs.auto_mkdir and not os.path.isdir(path):
@@ -381,7 +382,7 @@ class _Renamed(Appearing):
 
 
 class _Multipart:
-    """In S3: as an upload in parts, which `commit` completes. One that is neither completed nor aborted stays in the bucket as such, and is no object."""
+    """An object in S3: an upload in parts, which `commit` completes. An upload that is neither completed nor aborted stays in the bucket as an upload."""
 
     def __init__(self, fs: Any, path: str, mode: str, block_size: int | None) -> None:
         self.fs, self.path, self.exclusive = fs, path, mode == "xb"
@@ -407,7 +408,7 @@ class _Multipart:
 
 
 class _Moved:
-    """In any other file system: under another name, and then moved, which is as atomic as that file system does it."""
+    """A file in any other file system: it is written under another name, and then moved, as atomically as that file system can."""
 
     def __init__(self, fs: Any, path: str, exclusive: bool) -> None:
         self.fs, self.path, self.exclusive, self.partial = fs, path, exclusive, _partial(path)

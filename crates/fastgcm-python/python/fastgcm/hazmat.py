@@ -1,4 +1,4 @@
-"""What is easily misused: parts of files and messages, for protocols and for work on many machines."""
+"""Functions that are easily misused: parts of files and messages, for protocols and for work on many machines."""
 
 from ._fastgcm import (
     CobblestoneChunks,

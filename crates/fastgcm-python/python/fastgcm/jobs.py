@@ -1,8 +1,8 @@
 """One sealed file, many workers: jobs for Dask, Spark, or any engine that runs a function for each number.
 
-A `Sealing` cuts a file into parts of whole chunks, which workers seal in any order into one Cobblestone file. An `Opening` is the way back. A job
-holds no key, only where workers find it (`EnvironmentKey`, `FileKey`, `FunctionKey`): so no key gets into an engine's graphs, event
-logs and temporary files.
+A `Sealing` cuts a file into parts of whole chunks, which workers seal in any order into one Cobblestone file. An `Opening` opens such a file. A job
+holds no key, only the place where workers find it (`EnvironmentKey`, `FileKey`, `FunctionKey`). So no key gets into an engine's graphs, event logs and
+temporary files.
 
 >>> import os, tempfile
 >>> from fastgcm import jobs
@@ -46,7 +46,7 @@ SLICE = 64  # chunks that are read at a time
 
 @dataclass(frozen=True)
 class EnvironmentKey:
-    """The key stands, in hex, in this variable of each worker's environment."""
+    """The key is, in hex, in this variable of each worker's environment."""
 
     name: str
 
@@ -56,7 +56,7 @@ class EnvironmentKey:
 
 @dataclass(frozen=True)
 class FileKey:
-    """The key stands, in hex, in this file on each worker: a mounted secret, say."""
+    """The key is, in hex, in this file on each worker, for example a mounted secret."""
 
     path: str
 
@@ -67,9 +67,9 @@ class FileKey:
 
 @dataclass(frozen=True)
 class FunctionKey:
-    """A function that returns the key, by its name: `"package.module:function"`, which each worker can import. It asks a KMS, say.
+    """The name of a function that returns the key: `"package.module:function"`, which each worker can import. The function may ask a KMS, for example.
 
-    A function itself would be pickled whole where it was defined in a notebook, with the key if that stands in it.
+    It is a name, because a function that is defined in a notebook is pickled whole, including a key that is written in it.
     """
 
     name: str
@@ -89,7 +89,7 @@ Key: TypeAlias = EnvironmentKey | FileKey | FunctionKey | str
 
 
 def key_of(key: Key | None) -> EnvironmentKey | FileKey | FunctionKey:
-    """Where a key is, from one of these or from a text: `"environment:NAME"`, `"file:PATH"`, `"function:MODULE:NAME"`. Never the key itself."""
+    """Returns where a key is, from one of these or from a text: `"environment:NAME"`, `"file:PATH"`, `"function:MODULE:NAME"`. It is never the key itself."""
     if isinstance(key, (EnvironmentKey, FileKey, FunctionKey)) and type(key).__module__ == __name__:  # no notebook's class: it is pickled whole
         return key
     kinds: dict[str, Callable[[str], EnvironmentKey | FileKey | FunctionKey]]
@@ -111,14 +111,14 @@ def _of_hex(text: str | None, where: str) -> bytes:
 
 
 class _Staged:
-    """A folder beside the target, in which workers put it together."""
+    """A folder beside the target, in which workers build the target."""
 
     target: str
     stage: str
 
     def abandon(self) -> None:
         """Removes what the workers have written. The target does not appear."""
-        # Workers that still run find it no more, and put nothing new into what is being removed.
+        # Workers that still run no longer find the folder, and put nothing new into it while it is being removed.
         gone = f"{self.stage}.gone"
         with contextlib.suppress(OSError):  # it was renamed before, by a call that was interrupted
             os.rename(self.stage, gone)
@@ -151,7 +151,7 @@ class _Staged:
         self.abandon()
 
     def _claim(self, index: int, receipt: str) -> None:
-        """The first claim to a part stands, whole or not at all."""
+        """Keeps the first claim to a part, whole or not at all."""
         claim = os.path.join(self.stage, str(index))
         mine = f"{claim}.{secrets.token_hex(8)}"
         try:
@@ -172,9 +172,9 @@ class _Staged:
 
 @dataclass(frozen=True)
 class _Job(_Staged):
-    """What all workers of one attempt know. It is pickled by engines, and is no secret.
+    """What all workers of one attempt know. Engines pickle it; it is not secret.
 
-    `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
+    `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is the length of the text.
     """
 
     key: Callable[[], bytes]
@@ -188,11 +188,11 @@ class _Job(_Staged):
 
     @property
     def parts(self) -> int:
-        """How many parts there are: `run` takes each number below."""
+        """The number of parts: `run` takes each number below it."""
         return (self.length // CHUNK + self.chunks) // self.chunks
 
     def _range(self, index: int) -> tuple[int, int, bool]:
-        """First chunk of a part, the chunk behind it, and whether it is the last part."""
+        """Returns the first chunk of a part, the chunk behind the part, and whether it is the last part."""
         first = index * self.chunks
         return first, min(first + self.chunks, self.length // CHUNK + 1), index == self.parts - 1
 
@@ -201,7 +201,7 @@ class _Job(_Staged):
 
 
 def _stage(target: str) -> str:
-    """A new folder beside the target, for its owner alone."""
+    """Makes a new folder beside the target that only its owner may use."""
     stage = f"{target}.{secrets.token_hex(8)}.partial"
     try:
         os.mkdir(stage, 0o700)
@@ -213,7 +213,7 @@ def _stage(target: str) -> str:
 
 
 def _number_of(index: int, parts: int) -> int:
-    """The number of a part as an `int` and nothing else: claims have it in their names, and `True` is called 1 there."""
+    """Returns the number of a part as an `int` and nothing else: the names of claims contain it, and would call `True` 1."""
     number = int(operator.index(index))
     if not 0 <= number < parts:
         raise IndexError(f"the job has {parts} parts")
@@ -233,19 +233,20 @@ class Sealing(_Job):
 
     @classmethod
     def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
-        """A new attempt, with a new salt. `key` is what `key_of` takes. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
+        """Begins a new attempt, with a new salt. `key` is what `key_of` takes. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
 
-        A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
+        Another driver does not resume a job that failed: the job starts again with `begin`, which makes another salt.
         """
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         bound, chunks, length = bytes(memoryview(context)), _chunks_of(part), os.stat(source).st_size
         return cls(found, source, target, bound, CobblestoneChunks.generate_salt(), length, chunks, _stage(target))
 
     def run(self, index: int) -> tuple[int, str]:
-        """Seals a part, on any worker, as often as the engine likes. Returns its receipt. In memory are one sealed part and 1 MiB.
+        """Seals a part, on any worker, as often as the engine likes. Returns the part's receipt. It uses memory for one sealed part and 1 MiB.
 
-        The tags of a part's chunks are a digest of its text that nobody without the key can collide. The first attempt leaves a hash of them, and
-        only then writes. A later one that has another digest raises `OtherText`, and writes nothing: two texts under one nonce give each other away.
+        The tags of a part's chunks are a digest of its text; without the key nobody can make two texts with one digest. The first attempt leaves a hash
+        of the tags, and only then writes. A later attempt with another digest raises `OtherText`, and writes nothing: two texts under one nonce give
+        each other away.
         """
         index = _number_of(index, self.parts)
         first, behind, last = self._range(index)
@@ -267,7 +268,7 @@ class Sealing(_Job):
         return index, receipt
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
-        """Puts the file into its place, when each part has its receipt. The target appears whole. `FileExistsError` if it is there."""
+        """Puts the file into its place, when each part has its receipt. The target appears whole. Raises `FileExistsError` if the target exists."""
         of_parts = dict(receipts)
         if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
@@ -288,7 +289,7 @@ class Opening(_Job):
 
     @classmethod
     def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
-        """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
+        """Reads the header, on a driver that also has the key. Raises `InvalidTag` if the header does not belong to key and context."""
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         bound, chunks = bytes(memoryview(context)), _chunks_of(part)
         with open(source, "rb") as file:
@@ -303,7 +304,7 @@ class Opening(_Job):
         return cls(found, source, target, bound, salt, whole * CHUNK + rest - TAG, chunks, _stage(target))
 
     def run(self, index: int) -> tuple[int, str]:
-        """Opens a part, on any worker. `InvalidTag` unless each chunk is what was sealed there."""
+        """Opens a part, on any worker. Raises `InvalidTag` unless each chunk is what was sealed there."""
         index = _number_of(index, self.parts)
         first, behind, last = self._range(index)
         cipher = self._cipher()
@@ -320,14 +321,14 @@ class Opening(_Job):
         return index, ""
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
-        """Puts the text into its place, when each part was opened. `FileExistsError` if the target is there."""
+        """Puts the text into its place, when each part was opened. Raises `FileExistsError` if the target exists."""
         if set(dict(receipts)) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
         self._publish(overwrite)
 
 
 def _read(file: Any, start: int, stop: int) -> bytes:
-    """Those bytes, or fewer if the file ends before."""
+    """Returns these bytes, or fewer if the file ends before."""
     pieces = []
     while start < stop and (piece := os.pread(file.fileno(), stop - start, start)):
         pieces.append(piece)

@@ -2,7 +2,7 @@
 
 That client makes one AES-GCM message of an object (suite 115, `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`) and uploads its parts in series. Here threads
 (`upload`, `download`), or workers of Dask or Spark (`Sealing` and `Opening`, as in `fastgcm.jobs`), take parts in any order. The official clients open
-what is written, and what they write is opened.
+objects that this module writes, and this module opens theirs.
 
     from fastgcm import s3
     s3.upload("text", "bucket", "key", "alias/of-kms", context={"name": "key"})
@@ -10,8 +10,8 @@ what is written, and what they write is opened.
 
     s3.jobs.on_dask(client, s3.Sealing.begin("text", "bucket", "key", "alias/of-kms", context={"name": "key"}))
 
-The data key comes from KMS, which each process of a worker asks by itself, with the rights that it has. A job holds the wrapped data key only. What a
-worker holds is one part. A part whose worker is lost is sealed again. If it has another text then, it is refused before any byte of it leaves the worker.
+The data key comes from KMS. Each process of a worker asks KMS by itself, with its own rights. A job holds only the wrapped data key. A worker holds
+one part. A part whose worker is lost is sealed again. If its text has changed, the part is refused before any of its bytes leave the worker.
 """
 
 import base64
@@ -49,7 +49,7 @@ NONCE = b"\x01" * 12  # the key is derived for one message
 RESERVED = "aws:x-amz-cek-alg"
 
 Options: TypeAlias = Mapping[str, str | bool | int]
-# Those of a client, as they travel.
+# Options of a client, as they travel.
 _Frozen: TypeAlias = tuple[tuple[str, str | bool | int], ...]
 
 
@@ -73,13 +73,13 @@ def _made(process: int, service: str, options: _Frozen) -> Any:
 
 
 def _client(service: str, options: _Frozen) -> Any:
-    """One for each process. Calls may come from several threads."""
+    """Returns the client of this process. Several threads may call it."""
     with _making:
         return _made(os.getpid(), service, options)
 
 
 def _derived(extracted: bytes, name: bytes, length: int) -> bytes:
-    """HKDF-Expand of up to 64 bytes."""
+    """Returns HKDF-Expand of up to 64 bytes."""
     return hmac.digest(extracted, SUITE + name + b"\x01", "sha512")[:length]
 
 
@@ -90,7 +90,7 @@ class _Content:
         extracted = hmac.digest(message_id, data_key, "sha512")
         self.aesgcm = AESGCM(_derived(extracted, b"DERIVEKEY", 32))
         self.commitment = _derived(extracted, b"COMMITKEY", 28)
-        # Hashes of parts are as secret as the key: they travel encrypted, and are compared by what this one makes of them.
+        # Hashes of parts are as secret as the key: they travel encrypted, and are compared by their MACs under this key.
         self._hashes = AESGCM(_derived(extracted, b"fastgcm hashes of parts", 32))
         self._claims = _derived(extracted, b"fastgcm claims of parts", 64)
 
@@ -111,7 +111,7 @@ class _Content:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What stands in the metadata of an object. Nothing of it is secret."""
+    """The contents of an object's metadata. None of them is secret."""
 
     wrapped: bytes
     context: tuple[tuple[str, str], ...]
@@ -125,7 +125,7 @@ class Envelope:
 
     @classmethod
     def of(cls, metadata: Mapping[str, str], context: Mapping[str, str]) -> "Envelope":
-        """That of an object with these metadata. `ValueError` if it has another format, or another context than this one."""
+        """Returns the envelope of an object with these metadata. Raises `ValueError` if the object has another format or another context."""
         if {"x-amz-key", "x-amz-key-v2"} & set(metadata):
             raise ValueError("the object has a data key of an older version of the S3 Encryption Client")
         if metadata.get("x-amz-c") != "115" or metadata.get("x-amz-w") != "12":
@@ -161,7 +161,7 @@ def _unwrapped(process: int, kms: _Frozen, envelope: Envelope) -> _Content:
 
 
 def _content(kms: _Frozen, envelope: Envelope) -> _Content:
-    """KMS is asked once a process and object: the last four stay."""
+    """Asks KMS once for each process and object, and keeps the last four answers."""
     return _unwrapped(os.getpid(), kms, envelope)
 
 
@@ -181,16 +181,16 @@ def _says(error: Exception) -> str:
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
-# The object is there, or somebody writes it just now.
+# The object exists, or somebody is writing it just now.
 THERE = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
 @dataclass(frozen=True)
 class Sealing:
-    """Seals the file `source` as one object, in parts that workers upload. It is pickled by engines, and is no secret.
+    """Seals the file `source` as one object, in parts that workers upload. Engines pickle it; it is not secret.
 
-    `source` is a path that all workers reach. Which text a part has stands, as a MAC, in a small object `KEY.ID.claims/N` while the job runs: the server
-    must know conditional writes (`If-None-Match`), which `begin` tries.
+    `source` is a path that all workers reach. While the job runs, a small object `KEY.ID.claims/N` holds a MAC of the text of part N. So the server must
+    support conditional writes (`If-None-Match`), which `begin` tries.
     """
 
     source: str
@@ -217,9 +217,9 @@ class Sealing:
         s3: Options | None = None,
         kms: Options | None = None,
     ) -> "Sealing":
-        """A new attempt, with a new data key of KMS. `s3` and `kms` are options of `boto3.client`, without credentials.
+        """Begins a new attempt, with a new data key from KMS. `s3` and `kms` are options of `boto3.client`, without credentials.
 
-        Parts have `part` bytes, a multiple of 16, 8 MiB by default. What is left behind the last whole part is sealed by `finish`.
+        Parts have `part` bytes, a multiple of 16, 8 MiB by default. `finish` seals the rest behind the last whole part.
         """
         source, length = os.path.abspath(source), os.stat(source).st_size
         part, of_s3, of_kms = _part_of(length, part), _frozen(s3), _frozen(kms)
@@ -242,11 +242,11 @@ class Sealing:
 
     @property
     def parts(self) -> int:
-        """How many parts there are for `run`, which takes each number below. The rest of the text is for `finish`."""
+        """The number of parts for `run`, which takes each number below it. The rest of the text is for `finish`."""
         return self.length // self.part
 
     def _put_claim(self, name: str, claim: str) -> bool:
-        """Whether it is the first one."""
+        """Returns whether the claim is the first one."""
         try:
             _client("s3", self.s3).put_object(Bucket=self.bucket, Key=self.claims + name, Body=claim.encode(), IfNoneMatch="*")
         except ClientError as error:
@@ -256,7 +256,7 @@ class Sealing:
         return True
 
     def _sealed(self, index: int) -> tuple[bytearray, PartHash | None]:
-        """A part, which may leave the worker: nothing else was ever sealed in its place."""
+        """Returns a part that may leave the worker: nothing else was ever sealed in its place."""
         start = index * self.part
         text = bytearray(min(self.part, self.length - start))
         with open(self.source, "rb", buffering=0) as source:
@@ -264,7 +264,7 @@ class Sealing:
             if _filled(source.readinto, text) != len(text) or os.fstat(source.fileno()).st_size != self.length:
                 raise OtherText(f"{self.source} had {self.length} bytes when the job began, and has not now")
         content = _content(self.kms, self.envelope)
-        # Of an empty rest there is no hash.
+        # An empty rest has no hash.
         part = seal_part_into(content.aesgcm, NONCE, start, text, text) if text else None
         claim = content.claim(part)
         if not self._put_claim(str(index), claim):
@@ -275,7 +275,7 @@ class Sealing:
         return text, part
 
     def run(self, index: int) -> tuple[int, str]:
-        """Seals and uploads a part, on any worker, as often as the engine likes. Returns its receipt. One part is in memory."""
+        """Seals and uploads a part, on any worker, as often as the engine likes. Returns the part's receipt. It holds one part in memory."""
         index = jobs._number_of(index, self.parts)
         sealed, part = self._sealed(index)
         self._put_part(index, sealed)
@@ -287,14 +287,14 @@ class Sealing:
         try:
             client.upload_part(Bucket=self.bucket, Key=self.key, PartNumber=index + 1, UploadId=self.upload_id, Body=sealed)
         except ClientError as error:
-            # The job has ended meanwhile, and with it the upload: nobody else removes a claim that comes so late.
+            # The job and its upload have ended meanwhile: nobody else removes a claim that comes so late.
             if _says(error) == "NoSuchUpload":
                 with contextlib.suppress(ClientError, BotoCoreError):
                     client.delete_object(Bucket=self.bucket, Key=f"{self.claims}{index}")
             raise
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
-        """Uploads the rest and the tag, and completes the object, when each part has its receipt. `FileExistsError` if the object is there."""
+        """Uploads the rest and the tag, and completes the object, when each part has its receipt. Raises `FileExistsError` if the object exists."""
         of_parts = dict(receipts)
         if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
@@ -316,7 +316,7 @@ class Sealing:
         if not overwrite and self._there(client):  # some servers, like Ceph's, overlook the condition below
             raise FileExistsError(f"s3://{self.bucket}/{self.key}")
         for attempt in range(3):
-            # As they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
+            # The parts as they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
             pages = client.get_paginator("list_parts").paginate(**where, UploadId=self.upload_id)
             found = [part for page in pages for part in page.get("Parts", [])]
             if [part["Size"] for part in found] != [self.part] * self.parts + [last]:
@@ -329,7 +329,7 @@ class Sealing:
             except (ClientError, BotoCoreError) as error:
                 if _says(error) == "InvalidPart" and attempt < 2:
                     continue
-                # An answer that was lost: it is complete, and it is ours.
+                # The answer was lost: the object is complete, and it is ours.
                 with contextlib.suppress(ClientError, BotoCoreError):
                     if client.head_object(**where)["Metadata"].get("x-amz-i") == self.envelope.metadata()["x-amz-i"]:
                         return
@@ -362,7 +362,7 @@ class Sealing:
 
 @dataclass(frozen=True)
 class Opening(jobs._Staged):
-    """Opens an object as the file `target`, which appears when all of it was verified. It is pickled by engines, and is no secret.
+    """Opens an object as the file `target`, which appears when all of it was verified. Engines pickle it; it is not secret.
 
     `target` is a path that all workers reach. Workers write text into a folder beside it, which only its owner may read.
     """
@@ -390,7 +390,7 @@ class Opening(jobs._Staged):
         s3: Options | None = None,
         kms: Options | None = None,
     ) -> "Opening":
-        """Reads the metadata, on a driver that may ask KMS too. `InvalidTag` if the data key does not belong to them."""
+        """Reads the metadata, on a driver that may also ask KMS. Raises `InvalidTag` if the data key does not belong to them."""
         of_s3, of_kms = _frozen(s3), _frozen(kms)
         found = _client("s3", of_s3).head_object(Bucket=bucket, Key=key)
         envelope = Envelope.of(found["Metadata"], _context(context))
@@ -403,7 +403,7 @@ class Opening(jobs._Staged):
 
     @property
     def parts(self) -> int:
-        """How many parts there are: `run` takes each number below."""
+        """The number of parts: `run` takes each number below it."""
         return -(-self.length // self.part)
 
     def _got(self, start: int, end: int) -> bytearray:
@@ -415,9 +415,9 @@ class Opening(jobs._Staged):
         return data
 
     def run(self, index: int) -> tuple[int, str]:
-        """Opens a part, on any worker, as often as the engine likes. Returns its receipt. One part is in memory.
+        """Opens a part, on any worker, as often as the engine likes. Returns the part's receipt. It holds one part in memory.
 
-        What is written for a part is the same each time, even if the server sends something else: so what `finish` verifies is what is there.
+        The text that is written for a part never changes, even if the server sends other bytes. So `finish` verifies exactly what is there.
         """
         index = jobs._number_of(index, self.parts)
         start = index * self.part
@@ -429,7 +429,7 @@ class Opening(jobs._Staged):
         return index, content.sealed_hash(part)
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
-        """Verifies the whole, and puts the text into its place. `InvalidTag` if it is not what was sealed, `FileExistsError` if the target is there."""
+        """Verifies the whole, and puts the text into its place. Raises `InvalidTag` if it is not what was sealed, or `FileExistsError` if the target exists."""
         of_parts = dict(receipts)
         if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
@@ -446,7 +446,7 @@ class Opening(jobs._Staged):
 
 
 def _filled(readinto: Callable[[memoryview], int | None], buffer: bytearray) -> int:
-    """How many bytes came, at most as many as there is room for. By the megabyte: urllib3 copies what it is asked for."""
+    """Returns how many bytes arrived, at most as many as there is room for. It reads by the megabyte, because urllib3 copies each read."""
     view, at = memoryview(buffer), 0
     while at < len(view) and (count := readinto(view[at : at + (1 << 20)])):
         at += count
@@ -487,7 +487,7 @@ def upload(
     s3: Options | None = None,
     kms: Options | None = None,
 ) -> None:
-    """Seals a file as an object, by so many threads, each of which holds one part. If it fails, nothing is left of it."""
+    """Seals a file as an object, with so many threads, each of which holds one part. If it fails, nothing remains."""
     job = Sealing.begin(source, bucket, key, kms_key_id, context=context, part=part, s3=s3, kms=kms)
     jobs._to_its_end(job, lambda: _by_threads(job, workers, attempts), overwrite)
 
@@ -505,6 +505,6 @@ def download(
     s3: Options | None = None,
     kms: Options | None = None,
 ) -> None:
-    """Opens an object as a file, by so many threads, each of which holds one part. The file appears when all of it was verified."""
+    """Opens an object as a file, with so many threads, each of which holds one part. The file appears when all of it was verified."""
     job = Opening.begin(bucket, key, target, context=context, part=part, s3=s3, kms=kms)
     jobs._to_its_end(job, lambda: _by_threads(job, workers, attempts), overwrite)

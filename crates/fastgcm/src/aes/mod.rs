@@ -1,5 +1,5 @@
-//! AES (FIPS 197): the key schedule. The rounds are operations of the [`Isa`](crate::isa::Isa), and where
-//! they are run is the business of [`gcm`](crate::gcm).
+//! AES (FIPS 197): the key schedule. The rounds are operations of the [`Isa`](crate::isa::Isa), and
+//! [`gcm`](crate::gcm) decides where they run.
 
 mod schedule;
 

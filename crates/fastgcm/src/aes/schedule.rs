@@ -4,22 +4,23 @@
 use crate::{Block, inout::load_key, isa::Isa};
 use zeroize::{Zeroize, optimization_barrier};
 
-/// AES round keys. In this order, those are in one line of the cache that a message reads beside copies in every lane.
+/// AES round keys. With this order of fields, a message that also reads copies in every lane finds these keys
+/// in one cache line.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct Schedule {
     pub(crate) last: Block,
     pub(crate) size: KeySize,
-    /// Nothing; but padding would keep what the stack held before.
+    /// Holds nothing. Padding in its place would keep what the stack held before.
     _spare: [usize; SPARE],
-    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place
-    /// whatever the key's length. (Of a key of 256 bits the two follow each other; of a shorter one they
-    /// overlap.)
+    /// All keys but the last: the first four, and from `WOVEN` on the last ten, so that the last ten have one
+    /// place whatever the key's length. (For a key of 256 bits the two groups follow each other; for a
+    /// shorter key they overlap.)
     pub(crate) keys: [Block; 14],
 }
 
-/// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a
-/// comparison nor a bounds check.
+/// The number of rounds beyond ten. The type has no other values, so choosing the last ten keys takes neither
+/// a comparison nor a bounds check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum KeySize {
@@ -32,7 +33,7 @@ pub(crate) enum KeySize {
 }
 
 impl KeySize {
-    /// That of a key of 16, 24 or 32 bytes.
+    /// Returns the size of a key of 16, 24 or 32 bytes.
     #[inline(always)]
     pub(crate) fn of(key: &[u8]) -> Self {
         match key.len() {
@@ -42,7 +43,7 @@ impl KeySize {
         }
     }
 
-    /// Bytes of the key: four for each round more.
+    /// Returns the bytes of the key: four for each additional round.
     #[inline(always)]
     pub(crate) fn bytes(self) -> usize {
         16 + 4 * self as usize
@@ -52,15 +53,15 @@ impl KeySize {
 /// Words that fill `more` up to a block.
 const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 
-/// Where the last ten of them begin.
+/// Where the last ten of these keys begin.
 pub(crate) const WOVEN: usize = 4;
 
 impl Schedule {
     pub(crate) const ZERO: Self = Self { last: 0, size: KeySize::Aes128, _spare: [0; SPARE], keys: [0; 14] };
 
-    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`,
-    /// returns AES of the zero block, in every lane: its rounds are run while the next keys are being made,
-    /// for each of those waits for the one before.
+    /// Runs KeyExpansion of FIPS 197, section 5.2, four words at a time. `key` has 16, 24 or 32 bytes. With
+    /// `H`, returns AES of the zero block, in every lane: its rounds run while the next keys are being made,
+    /// because each of those waits for the previous one.
     #[inline(always)]
     pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
         let mut a = load_key(s, key);
@@ -68,7 +69,7 @@ impl Schedule {
         self.keys[0] = a;
         let mut prev = s.state(s.splat(a));
         let mut x = s.state(s.whiten(s.splat(0), s.splat(a)));
-        /// The next key.
+        /// Makes the next key.
         macro_rules! key {
             ($size:ident, $i:expr, $key:expr) => {
                 let (key, i, more) = ($key, $i, KeySize::$size as usize);
@@ -95,8 +96,8 @@ impl Schedule {
                 self.last = s.next_words::<true>(a, a, RCON[10]);
             }
             24 => {
-                // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a
-                // half keys.
+                // Six words at a time: `a` and the two words in the upper half of `b`. Three halves make one
+                // and a half keys.
                 let mut b = last_third(key);
                 for i in 1..=4 {
                     let a1 = s.next_words::<true>(a, b, RCON[2 * i - 1]);
@@ -129,40 +130,40 @@ impl Schedule {
         s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0))
     }
 
-    /// 10, 12 or 14.
+    /// Returns 10, 12 or 14.
     #[inline(always)]
     pub(crate) fn rounds(&self) -> usize {
         10 + self.size as usize
     }
 
-    /// The key before the last.
+    /// Returns the key before the last.
     #[inline(always)]
     pub(crate) fn before_last(&self) -> &Block {
         &self.keys[13]
     }
 
-    /// Does `round` with the key of each round but the last.
+    /// Calls `round` with the key of each round but the last.
     #[inline(always)]
     pub(crate) fn each_round<S: Isa>(&self, s: S, mut round: impl FnMut(S::State)) {
-        // Two loops without a choice between the two places: that took ten instructions a round.
+        // Two loops avoid a choice between the two places, which took ten instructions a round.
         let from = 1 - S::KEY_FIRST as usize;
         self.keys[from..from + self.size as usize].iter().for_each(|key| round(s.state(s.splat(*key))));
         self.keys[WOVEN + from..WOVEN + from + 9].iter().for_each(|key| round(s.state(s.splat(*key))));
     }
 
-    /// The last round, XOR `data`.
+    /// Runs the last round, XOR `data`.
     #[inline(always)]
     pub(crate) fn last_round<S: Isa>(&self, s: S, x: S::State, data: S::V) -> S::V {
         self.last_round_by(s, &s.state(s.splat(self.last)), x, data)
     }
 
-    /// The last round, whose key is there already, XOR `data`.
+    /// Runs the last round, whose key is already loaded, XOR `data`.
     #[inline(always)]
     pub(crate) fn last_round_by<S: Isa>(&self, s: S, last: &S::State, x: S::State, data: S::V) -> S::V {
         s.last_round(x, s.state(s.splat(*self.before_last())), *last, data)
     }
 
-    /// AES of one block.
+    /// Returns AES of one block.
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
         let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
@@ -172,11 +173,11 @@ impl Schedule {
     }
 }
 
-/// Puts a round key first in each of `keys`: [`Schedule::expand`] where an S-box is a call. It goes word by
-/// word, as FIPS 197 does. Steps for each key size took 0.8 to 0.9 of the time of a key, and up to 3 KB more.
-/// `key` has 16, 24 or 32 bytes.
+/// Writes a round key to the first block of each of `keys`: [`Schedule::expand`] where an S-box is a call.
+/// The function goes word by word, as FIPS 197 does. Steps for each key size took 0.8 to 0.9 of the time of a
+/// key, and up to 3 KB more. `key` has 16, 24 or 32 bytes.
 pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]]) {
-    // The last `n` words of the schedule, of which word i has place i modulo n. First they are the key.
+    // The last `n` words of the schedule, of which word i has place i modulo n. At first they are the key.
     let (mut words, n) = ([0_u32; 8], key.len() / 4);
     for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
@@ -204,14 +205,14 @@ pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]])
     }
 }
 
-/// The last eight bytes of a key of 24, in the upper half.
+/// Returns the last eight bytes of a key of 24 bytes, in the upper half.
 #[inline(always)]
 fn last_third(key: &[u8]) -> Block {
     key[16..].first_chunk().map_or(0, |bytes| Block::from(u64::from_le_bytes(*bytes)) << 64)
 }
 
-/// Words five and six of the next six of an AES-192 schedule, in the upper half, as those before them in `b`.
-/// `a` are the four before.
+/// Returns words five and six of the next six words of an AES-192 schedule, in the upper half, as the
+/// previous ones are in `b`. `a` holds the four words before them.
 #[inline(always)]
 fn two_more(a: Block, b: Block) -> Block {
     let fifth = (b >> 64) as u32 ^ (a >> 96) as u32;

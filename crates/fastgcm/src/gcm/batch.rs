@@ -1,10 +1,10 @@
 //! Packets of one length, four side by side: one for each lane of a vector of four blocks.
 //!
 //! A short message leaves most of the processor idle: its tag's mask fills one lane of an AES state, its AAD
-//! and its lengths two lanes of a product, its last blocks a part of a vector, and its hash is added up over
-//! the lanes. Here lane p of every vector belongs to packet p: vector j has the j-th blocks of four packets,
-//! all lanes meet one power of H, and one reduction serves all tags. Only where text is loaded and stored
-//! does a vector have four blocks of one packet; between the two stands a transposition.
+//! and its lengths fill two lanes of a product, its last blocks fill part of a vector, and its hash is added
+//! up over the lanes. Here lane p of every vector belongs to packet p: vector j has the j-th blocks of four
+//! packets, all lanes meet one power of H, and one reduction serves all tags. Only where text is loaded and
+//! stored does a vector hold four blocks of one packet; a transposition stands between the two forms.
 
 use super::{
     counter::STATES,
@@ -13,7 +13,7 @@ use super::{
     turn::{HashWork, rounds},
 };
 use crate::{
-    ghash::{Ask, Multiply},
+    ghash::{HasPowers, Multiply},
     inout::{InOut, Table, part_of_block},
     isa::Isa,
     nonce::counter,
@@ -21,17 +21,18 @@ use crate::{
 };
 use core::{hint::black_box, marker::PhantomData};
 
-/// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22
-/// KB of code.)
+/// The number of packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the
+/// time, but need 22 KB of code.)
 const LANES: usize = TOGETHER;
 
-/// The most bytes of AAD, and of text, of such packets.
+/// Returns the most bytes of AAD, and of text, of such packets.
 pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
     if blocks == LANES { Some((16, 16 * LANES)) } else { None }
 }
 
-/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
-/// longer than `most_batch` says. Returns how many, and of how many the tag is wrong.
+/// Seals or opens packets while AAD and text of the next four are as long as those of the first packet, and
+/// no longer than `most_batch` says. Returns how many packets were done, and how many of their tags are
+/// wrong.
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -49,13 +50,13 @@ struct Shape<'a, S, M> {
     s: S,
     multiply: PhantomData<M>,
     key: &'a WovenMaterial,
-    /// Bytes of AAD, and of text; blocks of text.
+    /// The bytes of AAD and of text, and the blocks of text.
     aad: usize,
     text: usize,
     blocks: usize,
 }
 
-/// `N` blocks of each packet that are to be hashed while others are encrypted.
+/// `N` blocks of each packet that are to be hashed while other blocks are encrypted.
 struct PacketBlocks<'a, S: Isa, M, const N: usize> {
     shape: &'a Shape<'a, S, M>,
     blocks: [S::V; 4],
@@ -74,34 +75,35 @@ impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for PacketBlocks<'_,
 /// Four packets whose tags are still to be made.
 #[derive(Clone, Copy)]
 struct Untagged<S: Isa, M: Multiply<S>> {
-    /// Of their text, but for what is in [`PacketBlocks`].
+    /// The sum over their text, except the blocks in [`PacketBlocks`].
     sum: M::Sum,
     aads: S::V,
     masks: S::State,
 }
 
 impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
-    /// The entries of H^n, in every lane.
+    /// Returns the entries of H^n, in every lane.
     #[inline(always)]
     fn entries(&self, n: usize) -> (S::V, S::V) {
-        self.key.tables.down_from(self.s, n).splat()
+        self.key.tables.powers_from(self.s, n).splat()
     }
 
-    /// A block times H^n, in every lane.
+    /// Multiplies a block by H^n, in every lane.
     #[inline(always)]
     fn product(&self, v: S::V, n: usize) -> M::Sum {
         let (first, second) = self.entries(n);
         M::product(self.s, M::ready(self.s, v, first, second))
     }
 
-    /// Those of the power that block `i` of a text meets. Where there is no block there are zeros, and H.
+    /// Returns the entries of the power that block `i` of a text meets. If there is no such block, the block
+    /// is zero and meets H.
     #[inline(always)]
     fn power(&self, i: usize) -> (S::V, S::V) {
         self.entries((self.blocks + 1).saturating_sub(i).max(1))
     }
 
-    /// What ends the hash of each packet: the lengths times H, and what is left behind by the powers that a packet
-    /// uses. `N` blocks of each are hashed, though the last may have fewer.
+    /// Returns what ends the hash of each packet: the lengths times H, and what the powers that a packet uses
+    /// leave over. `N` blocks of each packet are hashed, though the last packet may have fewer.
     #[inline(always)]
     fn ends<const N: usize>(&self) -> M::Sum {
         let s = self.s;
@@ -117,7 +119,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         sum
     }
 
-    /// The tags of four packets. Returns how many are wrong.
+    /// Makes the tags of four packets. Returns how many tags are wrong.
     #[inline(always)]
     fn tag<const SEAL: bool>(
         &self,
@@ -135,8 +137,8 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         wrong
     }
 
-    /// `N` blocks of each packet, and one state more for the masks of the tags, while the ciphertext of the
-    /// four packets before is hashed.
+    /// Encrypts `N` blocks of each packet, and one more state for the masks of the tags, while the ciphertext
+    /// of the previous four packets is hashed.
     #[inline(always)]
     fn groups<const SEAL: bool, const N: usize, const ALL: usize>(
         &self,
@@ -166,8 +168,9 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
             if !fit {
                 break;
             }
-            // All texts are read before any is written: a masked load waits for what was just stored beside
-            // its bytes. (No closures here: LLVM makes functions of some, where the row's features are not.)
+            // All texts are read before any is written: a masked load waits for bytes that were just stored
+            // next to its own. (No closures here: LLVM turns some closures into functions, which lack the
+            // row's features.)
             let mut inputs = [zero; 4];
             each!(P in 0 1 2 3 => { inputs[P] = texts[P].load::<S, 0, 0>(s); });
             inputs = s.transpose(inputs);
@@ -194,7 +197,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
                 outputs = s.transpose(outputs);
                 each!(J in 0 1 2 3 => { hashed.blocks[J] = outputs[J]; });
             }
-            // From memory: else LLVM puts the vector together of its bytes.
+            // The AADs come from memory: otherwise LLVM would build the vector from single bytes.
             untagged = Untagged { sum: M::zero(s), aads: black_box(&aads).load(s, 0), masks: x[N] };
             done += LANES;
         }

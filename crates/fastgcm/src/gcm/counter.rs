@@ -1,18 +1,18 @@
-//! Counter blocks, by two means. Which of them a message may use is a matter of types.
+//! Counter blocks, made in two ways. Types decide which way a message may use.
 //!
 //! **[`XorCounter`]: one XOR a vector.** The counter of text block i is i + 2. Within a group of blocks, as
-//! many as a turn or a step has, it differs from the group's base in its low bits alone, and these are a
-//! table of a few entries. AES begins with an XOR of its first round key, which melts into the base. The
-//! table is indexed by the position in the message, and with a 96-bit nonce the index tells nothing else.
-//! With any other nonce the counter starts at a value that depends on H, and an index made of it would lead a
-//! neighbour in the cache to the key. So it is made of a [`Nonce96`] only, and what a [`J0`] can be given is
-//! the other:
+//! many as a turn or a step has, the counter differs from the group's base only in its low bits, and these
+//! are a table of a few entries. AES begins with an XOR of its first round key, which is folded into the
+//! base. The table is indexed by the position in the message, and with a 96-bit nonce the index tells nothing
+//! else. With any other nonce the counter starts at a value that depends on H, and an index derived from it
+//! would lead a neighbour in the cache to the key. So an `XorCounter` is made only from a [`Nonce96`], and a
+//! [`J0`] can only use the other way:
 //!
-//! **[`AddCounter`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and
-//! without a carry into the nonce.
+//! **[`AddCounter`]: add and swap.** This is inc32 as the standard defines it (SP 800-38D, section 6.2),
+//! modulo 2^32 and without a carry into the nonce.
 //!
-//! A piece of a message goes on with [`PieceCounter`], which is the first where a turn begins and the nonce
-//! is public.
+//! A piece of a message continues with a [`PieceCounter`], which is an `XorCounter` if a turn begins there
+//! and the nonce is public.
 
 use crate::{
     Block,
@@ -22,17 +22,17 @@ use crate::{
     nonce::{J0, Nonce96, Start, counter},
 };
 
-/// AES states in flight, at most: eight vectors and the mask of a tag, or six blocks of a key.
+/// The most AES states in flight: eight vectors and the mask of a tag, or six blocks of a key.
 pub(crate) const STATES: usize = 9;
 
 /// The counter blocks of one message, in order.
 pub(crate) trait Counters<S: Isa> {
-    /// The next `N` vectors, whitened.
+    /// Puts the next `N` vectors into `x`, whitened.
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
 }
 
-/// What the counters of a group of blocks change in its base: entry i is i + 2, modulo the blocks of the
-/// group. So the last two blocks of a group want the base of the next.
+/// What the counters of a group of blocks change in the group's base: entry i is i + 2, modulo the blocks of
+/// the group. So the last two blocks of a group use the base of the next group.
 type Changes = Table<{ 4 * TURN }>;
 
 const fn changes(blocks: usize) -> Changes {
@@ -44,7 +44,7 @@ const fn changes(blocks: usize) -> Changes {
     all
 }
 
-/// The changes of a text's first blocks in a vector or two, with J0's in the last lane.
+/// Returns the changes of a text's first blocks in a vector or two, with J0's change in the last lane.
 const fn changes_with_j0(blocks: usize) -> Table<8> {
     let (mut all, mut i) = (Table::ZERO, 0);
     while i + 1 < blocks {
@@ -63,16 +63,16 @@ const J0_2: &Table<8> = &changes_with_j0(2);
 const J0_4: &Table<8> = &changes_with_j0(4);
 const J0_8: &Table<8> = &changes_with_j0(8);
 
-/// The counter of a 96-bit nonce. It goes on in whole groups.
+/// The counter of a 96-bit nonce. It advances in whole groups.
 #[derive(Clone, Copy)]
 pub(crate) struct XorCounter<S: Isa> {
     /// The counter block with a counter of zero, whitened.
     zero: S::V,
-    /// That of the group which comes next, with the number of blocks before it.
+    /// The whitened counter block of the next group, with the number of blocks before that group.
     base: S::V,
-    /// What turns a base into `zero`, in the last lane.
+    /// What changes a base into `zero`, in the last lane.
     back: S::V,
-    /// Blocks of the text before that group.
+    /// The number of blocks of the text before that group.
     done: u32,
 }
 
@@ -83,7 +83,7 @@ impl<S: Isa> XorCounter<S> {
         Self { zero, base: zero, back: s.splat(0), done: 0 }
     }
 
-    /// Goes on behind so many blocks, whole groups.
+    /// Skips `blocks` blocks, which are whole groups.
     #[inline(always)]
     pub(crate) fn skip(&mut self, s: S, blocks: u32) {
         self.done = self.done.wrapping_add(blocks);
@@ -92,13 +92,13 @@ impl<S: Isa> XorCounter<S> {
         self.back = s.put_last(s.splat(0), number);
     }
 
-    /// J0, whose encryption masks the tag, whitened.
+    /// Returns J0, whose encryption masks the tag, whitened.
     #[inline(always)]
     pub(crate) fn j0(&self, s: S) -> S::State {
         s.state(s.xor(self.zero, s.splat(counter(1))))
     }
 
-    /// The first `N` vectors of a group of `GROUP`, and `next` is the base of the group behind it.
+    /// Makes the first `N` vectors of a group of `GROUP`; `next` is the base of the next group.
     #[inline(always)]
     fn group<const N: usize, const GROUP: usize>(&self, s: S, next: S::V, x: &mut [S::State; STATES]) {
         let changes = match GROUP * S::BLOCKS {
@@ -108,7 +108,7 @@ impl<S: Isa> XorCounter<S> {
             _ => OF_32,
         };
         each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } {
-            // Lanes before the group's last two blocks.
+            // The lanes before the group's last two blocks.
             let lanes = (GROUP * S::BLOCKS - 2).saturating_sub(I * S::BLOCKS);
             let base = if lanes >= S::BLOCKS {
                 self.base
@@ -121,7 +121,7 @@ impl<S: Isa> XorCounter<S> {
         } });
     }
 
-    /// The last `N` vectors of a text, of which no other group follows.
+    /// Makes the last `N` vectors of a text, behind which no other group follows.
     #[inline(always)]
     pub(crate) fn last<const N: usize, const GROUP: usize>(&self, s: S, x: &mut [S::State; STATES]) {
         let next = if const { N * S::BLOCKS > GROUP * S::BLOCKS - 2 } {
@@ -132,7 +132,7 @@ impl<S: Isa> XorCounter<S> {
         self.group::<N, GROUP>(s, next, x);
     }
 
-    /// The last one or two vectors of a text, with J0 in the last lane, which has no block of it.
+    /// Makes the last one or two vectors of a text, with J0 in the last lane, which the text leaves free.
     #[inline(always)]
     pub(crate) fn last_with_j0<const N: usize>(&self, s: S, x: &mut [S::State; STATES]) {
         let changes = match N * S::BLOCKS {
@@ -159,10 +159,11 @@ impl<S: Isa> Counters<S> for XorCounter<S> {
 }
 
 /// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is
-/// in the first four bytes. With `STRAIGHT` that of GCM-SIV, which stands there anyway (RFC 8452, section 4).
+/// in the first four bytes. With `STRAIGHT` it is the counter of GCM-SIV, which is in those bytes anyway (RFC
+/// 8452, section 4).
 pub(crate) struct AddCounter<S: Isa, const STRAIGHT: bool = false>(S::V);
 
-/// Lanes of the widest vector.
+/// The number of lanes of the widest vector.
 const MOST_BLOCKS: usize = 4;
 
 /// How many blocks lane l is ahead of lane 0.
@@ -174,7 +175,7 @@ const LANES: &Table<MOST_BLOCKS> = &{
     lanes
 };
 
-/// How many blocks each lane is ahead of lane 0.
+/// Returns how many blocks each lane is ahead of lane 0.
 #[inline(always)]
 pub(crate) fn lanes<S: Isa>(s: S) -> S::V {
     LANES.load(s, 0)
@@ -186,7 +187,7 @@ impl<S: Isa> AddCounter<S> {
         Self::from_block(s, j0.counter_block(index))
     }
 
-    /// From that counter block on.
+    /// Counts from the counter block `first` on.
     #[inline(always)]
     pub(crate) fn from_block(s: S, first: Block) -> Self {
         Self::numbered(s, s.splat(first.swap_bytes()))
@@ -194,7 +195,7 @@ impl<S: Isa> AddCounter<S> {
 }
 
 impl<S: Isa, const STRAIGHT: bool> AddCounter<S, STRAIGHT> {
-    /// From a block on, in every lane, whose counter is in its low 32 bits.
+    /// Counts from a block on that fills every lane and has its counter in its low 32 bits.
     #[inline(always)]
     pub(crate) fn numbered(s: S, first: S::V) -> Self {
         Self(s.add32(first, lanes(s)))
@@ -212,8 +213,8 @@ impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
     }
 }
 
-/// The counter of a piece that begins with any block of its text. Which of the two it is was public before:
-/// so is the branch.
+/// The counter of a piece that begins with any block of its text. The choice between the two variants depends
+/// only on public values, and so does the branch.
 pub(crate) enum PieceCounter<S: Isa> {
     Xor(XorCounter<S>),
     Add(AddCounter<S>),

@@ -1,9 +1,9 @@
 //! The drive: what comes before the end of a message, and messages in pieces.
 //!
-//! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates,
-//! each of which goes on from the [`Hash`](struct@Hash) that the one before has left, and a finish. Both run
-//! one loop over turns ([`turns`]), and between turns, pieces and the end there is one kind of hash: a block,
-//! in lane 0.
+//! A whole message is a beginning, if the message is long, and an end. A message in pieces has any number of
+//! updates and a finish; each update starts from the [`Hash`](struct@Hash) that the previous one has left.
+//! Both kinds run one loop over turns ([`turns`]). Between turns, pieces and the end there is one form of
+//! hash: a block, in lane 0.
 
 use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Ask, Down, Multiply, Powers},
+    ghash::{HasPowers, Multiply, Powers, PowersFrom},
     inout::{Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::{Nonce96, Start},
@@ -22,20 +22,20 @@ use crate::{
 use core::hint::black_box;
 
 /// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
-/// else a load spans two stores, and waits until both have left the store buffer.
+/// otherwise a load would span two stores and wait until both have left the store buffer.
 pub(crate) struct Begun<'a> {
-    /// A turn that is sealed but not hashed.
+    /// A turn that is sealed but not hashed yet.
     pub(crate) pending: Option<InOut<'a>>,
-    /// The hash of all before what is pending, in lane 0.
+    /// The hash of everything before the pending turn, in lane 0.
     pub(crate) hash: Table<4>,
-    /// Blocks of the text so far.
+    /// The number of blocks of the text so far.
     pub(crate) done: u32,
     /// The lengths block of the whole message.
     pub(crate) lengths: Block,
 }
 
 impl Begun<'_> {
-    /// A message of so many bytes, of which nothing is done.
+    /// A message with these numbers of bytes, of which nothing is done.
     #[inline(always)]
     pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
         let lengths = lengths(aad as u64, text as u64);
@@ -45,8 +45,8 @@ impl Begun<'_> {
     }
 }
 
-/// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and
-/// puts there what the end must know.
+/// Runs the beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these
+/// vectors, and writes to `begun` what the end must know.
 #[inline(always)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -59,8 +59,8 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> InOut<'a> {
     let (all, mut pending) = (text.len(), None);
     let mut counters = XorCounter::new(s, &key.schedule, nonce);
-    // The first turn comes before AAD: so the processor, which takes instructions in order, begins with it while
-    // the message before is being finished.
+    // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
+    // while the previous message is being finished.
     if SEAL && all > const { most_text(S::BLOCKS) } {
         pending = first::<S, M>(s, key, &mut counters, &mut text);
     }
@@ -68,7 +68,7 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let (from, ask) = (const { most_text(S::BLOCKS) + 1 }, all >= ASK_PAYS);
     let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, pending, &mut text, from, ask);
     if SEAL {
-        // It is hashed beside the end.
+        // The last turn is hashed beside the end.
         begun.pending = last.map(|turn| turn.text());
     }
     begun.hash.store(s, 0, hash);
@@ -76,9 +76,9 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     text
 }
 
-/// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn
-/// before, which is pending, while it encrypts this one; opening hashes this one. Returns the last turn of
-/// what is sealed, which is not hashed yet.
+/// Loops over turns, while `text` has at least `from` bytes. Sealing hashes the ciphertext of the previous
+/// turn, which is pending, while it encrypts this turn; opening hashes this turn. Returns the last sealed
+/// turn, which is not hashed yet.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -91,8 +91,8 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     from: usize,
     ask: bool,
 ) -> Option<Stored<'a, S>> {
-    // The optimiser must not see what round keys are: else it fills half of the registers with them and
-    // spills the hash.
+    // The optimiser must not see what the round keys are: otherwise it fills half of the registers with them
+    // and spills the hash.
     if const { S::BLOCKS > 1 } {
         let keys = black_box(&key.tables).more(s);
         turns_by::<S, M, SEAL>(s, key, keys, counters, hash, pending, text, from, ask)
@@ -101,7 +101,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// The first turn of what is sealed: nothing is hashed beside it.
+/// Seals the first turn: nothing is hashed beside it.
 #[inline(always)]
 fn first<'a, S: Isa, M: Multiply<S>>(
     s: S,
@@ -118,7 +118,7 @@ fn first<'a, S: Isa, M: Multiply<S>>(
     Some(store(s, first, out))
 }
 
-/// [`turns`] with these round keys.
+/// Runs [`turns`] with these round keys.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -134,15 +134,15 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> Option<Stored<'a, S>> {
     let schedule = &key.schedule;
     if SEAL && pending.is_none() {
-        return None; // else every turn asks again whether there is one
+        return None; // otherwise every turn would ask again whether there is one
     }
     while text.len() >= from {
         if ask {
             text.ask_for_turn(s);
         }
-        // The optimiser must not see that each turn has the same powers: else it copies them to the stack,
-        // 1 KiB a call.
-        let powers = black_box(&key.tables).down_from(s, TURN * S::BLOCKS);
+        // The optimiser must not see that every turn uses the same powers: otherwise it copies them to the
+        // stack, 1 KiB a call.
+        let powers = black_box(&key.tables).powers_from(s, TURN * S::BLOCKS);
         let next = text.whole_turn(s)?;
         if SEAL {
             let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending? };
@@ -159,7 +159,7 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     pending
 }
 
-/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for
+/// Continues GHASH from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for
 /// each turn.
 #[inline(always)]
 fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
@@ -170,13 +170,13 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut dat
     hash
 }
 
-/// The products of `hash` and at most a turn of `data`, padded with zeros to whole blocks, with their powers
-/// of H; reduced, and not added up over the lanes.
+/// Multiplies `hash` and at most a turn of `data`, padded with zeros to whole blocks, by their powers of H.
+/// The sum is reduced, but not added up over the lanes.
 #[inline(always)]
 fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
     let mut sum = M::Short::zero(s);
     while !data.is_empty() {
-        let (first, second) = powers.down_from(s, blocks(data.len())).vector(0);
+        let (first, second) = powers.powers_from(s, blocks(data.len())).vector(0);
         let v = if let Some((vector, rest)) = data.split_at_checked(16 * S::BLOCKS) {
             data = rest;
             load_vector(s, vector)
@@ -190,7 +190,7 @@ fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut d
     M::Short::reduce(s, sum, s.splat(0))
 }
 
-/// GHASH goes on over what waits and then over `data`, padded with zeros to whole blocks.
+/// Continues GHASH over the bytes that wait and then over `data`, padded with zeros to whole blocks.
 #[inline(always)]
 pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &WovenMaterial, hash: &mut Hash, data: &[u8]) {
     let mut lanes = hash.load(s);
@@ -201,9 +201,9 @@ pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &WovenMaterial, hash
     hash.store(s, lanes);
 }
 
-/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole
-/// blocks, or the last piece. `flush` hashes what waits: a function of the row, so that this one has no loop
-/// for it.
+/// Encrypts or decrypts a piece of text that begins with block `index`, and continues its hash. The piece has
+/// whole blocks or is the last one. `flush` hashes the bytes that wait: it is a function of the row, so this
+/// function needs no loop for them.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -220,7 +220,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut text = text.here();
     let mut pending = None;
     if SEAL && all >= bytes {
-        // A turn that waits is hashed beside the first of these.
+        // A turn that waits is hashed beside the first turn of the piece.
         pending = hash.take_turn(s);
     }
     if hash.filled() > 0 {
@@ -256,7 +256,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// Less than a turn: four vectors at a time, or a single one, and one reduction.
+/// Takes less than a turn: four vectors at a time, or a single one, with one reduction.
 #[inline(always)]
 fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -269,7 +269,7 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut counters = AddCounter::at(s, start.j0(), index);
     let mut sum = M::Short::zero(s);
     while text.len() > 0 {
-        let powers = key.tables.down_from(s, blocks(text.len()));
+        let powers = key.tables.powers_from(s, blocks(text.len()));
         let x = if text.len() > 16 * S::BLOCKS {
             keystream::<S, STEP>(s, &key.schedule, &mut counters)
         } else {
@@ -290,8 +290,8 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s.first(s.fold(M::Short::reduce(s, sum, s.splat(0))))
 }
 
-/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
-/// by AES of J0. Nothing waits.
+/// Hashes the lengths, the last block of GHASH, and returns the hash in the order of the message: the tag,
+/// once AES of J0 masks it. No bytes may wait.
 #[inline(always)]
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     s: S,
@@ -302,13 +302,13 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     start: Option<&Start>,
 ) -> Block {
     let mask = if let Some(start) = start { key.schedule.encrypt(s, start.j0().0) } else { 0 };
-    let (first, second) = key.tables.down_from(s, 1).vector(0);
+    let (first, second) = key.tables.powers_from(s, 1).vector(0);
     let product =
         M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::Short::reduce(s, product, s.splat(0)))) ^ mask
 }
 
-/// A message of any nonce, one step after the other.
+/// Seals or opens a message with any nonce, one step after the other.
 #[inline(always)]
 pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -325,7 +325,7 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     finish(s, m, key, &all, lengths, Some(&start))
 }
 
-/// CTR alone: encrypts, or decrypts, from that counter block on.
+/// Runs CTR alone: encrypts or decrypts, from the counter block `first` on.
 #[inline(always)]
 pub(crate) fn ctr<S: Isa>(s: S, key: &WovenMaterial, first: Block, mut text: InOut<'_>) {
     let mut counters = AddCounter::from_block(s, first);
@@ -343,7 +343,7 @@ pub(crate) fn ctr<S: Isa>(s: S, key: &WovenMaterial, first: Block, mut text: InO
     }
 }
 
-/// The keystream of four blocks of the text from block `index` on.
+/// Makes the keystream of four blocks of the text from block `index` on.
 #[inline(always)]
 pub(crate) fn pads<S: Isa>(s: S, key: &WovenMaterial, start: &Start, index: u32, pads: &mut Table<PADS>) {
     let mut counters = AddCounter::at(s, start.j0(), index);
@@ -353,29 +353,30 @@ pub(crate) fn pads<S: Isa>(s: S, key: &WovenMaterial, start: &Start, index: u32,
     } });
 }
 
-/// AES of a block.
+/// Returns AES of a block.
 #[inline(always)]
 pub(crate) fn aes<S: Isa>(s: S, key: &WovenMaterial, block: Block) -> Block {
     key.schedule.encrypt(s, block)
 }
 
-/// The most blocks that [`aes_beside`] encrypts: a scheme that derives keys asks for no more.
-pub(crate) const BESIDE: usize = 5;
+/// The most blocks that [`aes_beside`] encrypts: no scheme that derives keys needs more.
+pub(crate) const SIDE_BY_SIDE: usize = 5;
 
-/// AES of the first `wanted` of these blocks, in place. Each has a vector of its own, whatever its width: the
-/// blocks hide each other's latency, and none is put together from words that were just stored.
+/// Encrypts the first `wanted` of these blocks with AES, in place. Each block has a vector of its own,
+/// whatever the width: the blocks hide each other's latency, and no block is put together from words that
+/// were just stored.
 #[inline(always)]
-pub(crate) fn aes_beside<S: Isa>(s: S, key: &WovenMaterial, blocks: &mut Table<BESIDE>, wanted: usize) {
+pub(crate) fn aes_beside<S: Isa>(s: S, key: &WovenMaterial, blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize) {
     if wanted <= 3 {
         beside::<S, 3>(s, &key.schedule, blocks)
     } else {
-        beside::<S, BESIDE>(s, &key.schedule, blocks)
+        beside::<S, SIDE_BY_SIDE>(s, &key.schedule, blocks)
     }
 }
 
 #[inline(always)]
-fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<BESIDE>) {
-    let mut x = [s.state(s.splat(0)); BESIDE];
+fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<SIDE_BY_SIDE>) {
+    let mut x = [s.state(s.splat(0)); SIDE_BY_SIDE];
     each!(I in 0 1 2 3 4 => { if const { I < N } {
         let block = blocks.get(I);
         let words = [block as u64, (block >> 64) as u64];
@@ -389,14 +390,14 @@ fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<
     } });
 }
 
-/// The next `N` vectors of keystream but for the last round of AES.
+/// Makes the next `N` vectors of keystream, all rounds of AES but the last.
 #[inline(always)]
 fn keystream<S: Isa, const N: usize>(
     s: S,
     schedule: &Schedule,
     counters: &mut impl Counters<S>,
 ) -> [S::State; STATES] {
-    // Else LLVM loads the keys before the loop of the caller, and keeps them on the stack.
+    // Otherwise LLVM loads the keys before the caller's loop and keeps them on the stack.
     let schedule = black_box(schedule);
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);

@@ -1,4 +1,4 @@
-//! What messages need of a key: round keys, powers of H, and round keys in every lane for loops over turns.
+//! What messages need of a key: round keys, powers of H, and, for loops over turns, round keys in every lane.
 
 use super::plan;
 use crate::{
@@ -9,11 +9,12 @@ use crate::{
 };
 use zeroize::Zeroize;
 
-/// A key, as the functions of these modules see it. (Those of [`software`](super::software) have a type of their own.)
+/// A key as the functions of these modules see it. (The functions of [`software`](super::software) have a
+/// type of their own.)
 pub(crate) type WovenMaterial = crate::material::Material<Powers>;
 
-/// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so
-/// many bytes of AAD and text. Nothing of what was there before is left.
+/// Derives everything that messages need from 16, 24 or 32 bytes of key, or only what one message with these
+/// numbers of bytes of AAD and text needs. Nothing of the previous contents remains.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(
     s: S,
@@ -33,13 +34,13 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(
     Powers::fill::<S, M>(&mut tables, s, h, powers);
 }
 
-/// How many blocks of the tables [`expand`] writes.
+/// Returns how many blocks of the tables [`expand`] writes.
 #[inline(always)]
 pub(crate) const fn filled<S: Isa>(_: S) -> usize {
     Powers::filled::<S>()
 }
 
-/// Zeros, where `expand` has written.
+/// Writes zeros where `expand` has written.
 #[inline(always)]
 pub(crate) fn wipe<S: Isa>(s: S, material: &mut WovenMaterial) {
     material.schedule.zeroize();

@@ -1,6 +1,6 @@
-//! GCM, once for every instruction set: safe code that names no instruction set.
+//! GCM, written once for every instruction set: safe code that names no instruction set.
 //!
-//! One message with a nonce of 96 bits, as the standard has it (SP 800-38D, sections 7.1 and 7.2):
+//! One message with a nonce of 96 bits in the standard's terms (SP 800-38D, sections 7.1 and 7.2):
 //! ```text
 //!  1  expand(key):
 //!  2      H         = AES(a block of zeros)
@@ -23,11 +23,11 @@
 //! 19      if the tag is another one: wipe the text, and return an error
 //! 20      return the text
 //! ```
-//! | lines | where they live | why they are not that plain |
+//! | lines | where they live | why they are less plain |
 //! |---|---|---|
-//! | 2 | `aes::schedule` | the round keys are made by the same instructions |
-//! | 3 | `ghash::powers` | each block meets a power of its own, so that no product waits for another |
-//! | 5, 11 | [`counter`] | counter blocks are one XOR where the counter is public, and counted where it is secret |
+//! | 2 | `aes::schedule` | the instructions for the rounds also make the round keys |
+//! | 3 | `ghash::powers` | each block meets a power of its own, so no product waits for another |
+//! | 5, 11 | [`counter`] | counter blocks are one XOR where the counter is public, and additions where it is secret |
 //! | 6, 16 | [`tail`] | J0 goes through AES in a lane that the text leaves free |
 //! | 8, 9 | [`tail`], [`drive`] | AAD that is not long meets its powers together with the text |
 //! | 10 to 14 | [`turn`], [`drive`] | AES and the product use different units of the processor, so eight vectors are encrypted while eight others are hashed |
@@ -36,10 +36,10 @@
 //! | 18 | everywhere | the direction is a const parameter of the same code |
 //! | 19 | `seal` | one branch, on the verdict |
 //!
-//! [`plan`] decides which way a message goes. A short one is an end ([`tail`]): one pass, one reduction, no
-//! loop. A long one has a beginning before it ([`drive`]). A message in pieces, and a nonce of another
-//! length, is driven step by step. GCM-SIV has [`siv`](mod@siv), packets side by side have [`batch`](mod@batch), and a machine
-//! without AES instructions has [`software`].
+//! [`plan`] decides which way a message goes. A short message is an end ([`tail`]): one pass, one reduction,
+//! no loop. A long message has a beginning before its end ([`drive`]). A message in pieces, or with a nonce
+//! of another length, is driven step by step. GCM-SIV is in [`siv`](mod@siv), packets side by side are in
+//! [`batch`](mod@batch), and [`software`] serves machines without AES instructions.
 
 mod batch;
 mod counter;
@@ -50,14 +50,14 @@ mod siv;
 pub(crate) mod software;
 mod tail;
 #[cfg(all(test, feature = "internals"))]
-// these tests take as long to compile as all others: the check `inside`
+// These tests take as long to compile as all others; the check `inside` runs them.
 mod tests;
 mod turn;
 
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Few, Multiply, aad_lanes},
+    ghash::{Multiply, PowersForOnce, aad_lanes},
     inout::InOut,
     isa::Isa,
     nonce::{Nonce96, Start},
@@ -66,24 +66,25 @@ use crate::{
 use zeroize::Zeroize;
 
 pub(crate) use batch::most_batch;
-pub(crate) use drive::{BESIDE, Begun};
+pub(crate) use drive::{Begun, SIDE_BY_SIDE};
 pub(crate) use key::{WovenMaterial, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::siv;
 pub(crate) use tail::end;
 
-/// Blocks of a vector, or none where AES and GHASH are not woven.
+/// Returns the blocks of a vector, or none where AES and GHASH are not woven.
 pub(crate) const fn woven_blocks<S: Isa>() -> usize {
     if S::WEAVES { S::BLOCKS } else { 0 }
 }
 
-/// Whether a message is an end ([`plan`]).
+/// Returns whether a message is an end ([`plan`]).
 #[inline(always)]
 pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
     plan::is_end(const { plan::most(woven_blocks::<S>()) }, aad, text)
 }
 
-/// Seals or opens a message that is no end: begins it, and hands the rest to `end`, a function of the row.
+/// Seals or opens a message that is not an end: begins it, and hands the rest to `end`, a function of the
+/// row.
 #[inline(always)]
 pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -103,13 +104,14 @@ pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// The most bytes of AAD, and of text, of a message that `once` takes: its powers are those of [`Few`].
+/// Returns the most bytes of AAD, and of text, of a message that `once` takes: its powers are those of
+/// [`PowersForOnce`].
 pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
     if blocks <= 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
 }
 
-/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of
-/// it is stored but its round keys, which are wiped. Returns the tag.
+/// Seals or opens a short message under a key of 16, 24 or 32 bytes that serves only this message: only the
+/// round keys are stored, and they are wiped. Returns the tag.
 #[inline(always)]
 pub(crate) fn once<S: Isa, M: Multiply<S>>(
     s: S,
@@ -122,15 +124,16 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 ) -> Block {
     let mut schedule = Schedule::ZERO;
     let h = schedule.expand::<S, true>(s, key);
-    let powers = Few::new::<M::Short>(s, h);
+    let powers = PowersForOnce::new::<M::Short>(s, h);
     let tag = tail::short(s, multiply, &schedule, &powers, nonce, aad, text, seal);
     schedule.zeroize();
     tag
 }
 
-/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
-/// longer than [`most_batch`] says. Returns how many, and of how many the tag is wrong. (Numbers: a `bool`
-/// would leave with three bytes beside it in its register, which may be those of a tag.)
+/// Seals or opens packets while AAD and text of the next four are as long as those of the first packet, and
+/// no longer than [`most_batch`] says. Returns how many packets were done, and how many of their tags are
+/// wrong. (Both are numbers: a `bool` would leave with three other bytes in its register, which may be bytes
+/// of a tag.)
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,

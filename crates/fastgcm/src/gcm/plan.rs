@@ -1,19 +1,20 @@
-//! The plan: which way a message goes. Its thresholds stand here, with what set them.
+//! The plan: which way a message goes. Its thresholds are defined here, with the measurements behind them.
 //!
 //! A message ends with an *end* ([`tail`](super::tail)): up to eight vectors of text, the tag's mask, and
-//! before them AAD or the hash of what has been. What does not fit goes before, into the *beginning*
-//! ([`drive`](super::drive)): AAD that is hashed first, and turns of eight vectors. A test prints the plan of
-//! each width as a table (docs/plan.md), another one walks through every length and state.
+//! before them AAD or the hash so far. What does not fit comes before it, in the *beginning*
+//! ([`drive`](super::drive)): AAD that is hashed first, and turns of eight vectors. One test prints the plan
+//! of each width as a table (docs/plan.md); another walks through every length and state.
 //!
-//! Thresholds of other ways stand where these ways begin: `most_once` (a key for one message) in [`gcm`](super),
-//! `most_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by side), `FEW` in
-//! [`siv`](mod@super::siv), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED` and `AAD` in `gathered`
-//! (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout` (how far memory is asked for).
+//! Thresholds of other ways are defined where these ways begin: `most_once` (a key for one message) in
+//! [`gcm`](super), `most_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by
+//! side), `SHORT_TURN` in [`siv`](mod@super::siv), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED`
+//! and `AAD` in `gathered` (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout`
+//! (how far ahead memory is prefetched).
 //!
-//! What set the thresholds was measured on Zen 4 (a trial, each path left out by itself) and on Emerald
-//! Rapids, where `bars --before COMMIT` (lab/bench) measures a change of one beside the commit before. A
-//! threshold that is not the number of a row's powers needs 5 % in a range of lengths on two families of
-//! processors.
+//! The measurements behind the thresholds were made on Zen 4 (a trial that left out each path by itself) and
+//! on Emerald Rapids, where `bars --before COMMIT` (lab/bench) measures a changed threshold against the
+//! previous commit. A threshold that is not the number of a row's powers must gain 5 % in a range of lengths
+//! on two families of processors.
 
 use crate::{
     Block,
@@ -21,32 +22,35 @@ use crate::{
     inout::TURN,
 };
 
-/// Blocks of so many bytes, which a slice has. (`div_ceil` takes three instructions more.)
+/// Returns how many blocks `bytes` fill. A slice has that many bytes. (`div_ceil` takes three
+/// instructions more.)
 #[inline(always)]
 #[expect(clippy::manual_div_ceil)]
 pub(crate) const fn blocks(bytes: usize) -> usize {
     (bytes + 15) / 16
 }
 
-/// The lengths block, in bits, mirrored. No overflow: `limits` comes first.
+/// Returns the lengths block, in bits, mirrored. It cannot overflow, because `limits` comes first.
 #[inline(always)]
 pub(crate) fn lengths(aad: u64, text: u64) -> Block {
     ((aad as Block * 8) << 64) | (text as Block * 8)
 }
 
-/// Vectors of a step, which comes before the last ones of an end of more than four: as many as fit, with
-/// their hash, in the window of the processor. Without it 512 bytes take 6 to 13 % longer (Zen 4); 257 to 512
-/// bytes sealed take 0.93 to 0.99 of what tails of up to nine vectors took (Emerald Rapids).
+/// The vectors of a step, which comes before the last vectors of an end of more than four: as many vectors as
+/// fit, with their hash, in the processor's window. Without the step 512 bytes take 6 to 13 % longer (Zen 4);
+/// sealing 257 to 512 bytes takes 0.93 to 0.99 of the time that tails of up to nine vectors took (Emerald
+/// Rapids).
 pub(crate) const STEP: usize = 4;
 
-/// Bytes of a message from which on turns ask for memory ahead (`inout::AHEAD` bytes): beyond the cache they
-/// take 0.81 to 0.98 of the time (Emerald Rapids), within it there is no difference.
+/// The shortest message, in bytes, whose turns prefetch memory (`inout::AHEAD` bytes ahead): beyond the cache
+/// prefetching turns take 0.81 to 0.98 of the time (Emerald Rapids), within the cache there is no difference. (tests/lists.rs
+/// has this number too, and stands at its edge.)
 pub(crate) const ASK_PAYS: usize = 32 << 10;
 
-/// The last vectors of a text, of which the last may be cut, and J0. "Lane" says that J0 has the last lane,
-/// which the text leaves: of four lanes 4 to 12 % of 16 to 112 bytes (Zen 4), of two lanes 6 % of 1 to
-/// 16 bytes (Emerald Rapids). From the smallest on: a text takes the first that it fits
-/// in.
+/// The last vectors of a text, the last of which may be cut, and J0. "Lane" says that J0 has the last lane,
+/// which the text leaves free. With four lanes this saves 4 to 12 % of 16 to 112 bytes (Zen 4), with two
+/// lanes 6 % of 1 to 16 bytes (Emerald Rapids). The smallest class comes first: a text takes the first class
+/// that it fits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Empty,
@@ -59,16 +63,16 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// The class of the last `bytes` of a text.
+    /// Returns the class of the last `bytes` of a text.
     #[cfg(test)]
     fn of(blocks: usize, bytes: usize) -> Option<Self> {
         use Class::*;
         [Empty, OneLane, One, TwoLane, Two, Three, Four].into_iter().find(|class| class.fits(blocks, bytes))
     }
 
-    /// Whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons, not a table of
-    /// places to jump to: so the optimiser knows in each class how long the last vector can be, and a short
-    /// text goes through few of them.)
+    /// Returns whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons replace a
+    /// jump table: so the optimiser knows in each class how long the last vector can be, and a short text
+    /// goes through few comparisons.)
     #[inline(always)]
     pub(crate) const fn fits(self, blocks: usize, bytes: usize) -> bool {
         let vector = 16 * blocks;
@@ -84,16 +88,17 @@ impl Class {
     }
 }
 
-/// Whether four whole vectors come before the last ones of a text that needs no turn, or no more of them.
+/// Returns whether four whole vectors come before the last vectors of a text that needs no turn, or no
+/// further turn.
 #[inline(always)]
 pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
     bytes > 16 * STEP * blocks
 }
 
-/// The most blocks of AAD and text together, and bytes of text, of a message that is an end, in vectors of
-/// `blocks` blocks: a key has a power for each block, and for the lengths, so that nothing waits for a hash.
-/// (Hashed first, AAD of 49 to 368 bytes before 16 bytes of text took 15 to 35 % longer: Zen 4, Zen 5.) With
-/// no blocks, where nothing is woven, empty messages are.
+/// Returns the most blocks of AAD and text together, and bytes of text, of a message that is an end, in
+/// vectors of `blocks` blocks: a key has a power for each block and for the lengths, so nothing waits for a
+/// hash. (When AAD of 49 to 368 bytes was hashed first, before 16 bytes of text, it took 15 to 35 % longer:
+/// Zen 4, Zen 5.) With no blocks, where nothing is woven, only empty messages are ends.
 ///
 /// The beginning of a longer message leaves up to a turn, which must be an end: the verbs `seal_end` and
 /// `open_end` tell the optimiser so.
@@ -103,25 +108,25 @@ pub(crate) const fn most(blocks: usize) -> (usize, usize) {
     most
 }
 
-/// Whether a message is an end, of which this is the [`most`].
+/// Returns whether a message is an end; `most` comes from [`most`].
 #[inline(always)]
 pub(crate) const fn is_end(most: (usize, usize), aad: usize, text: usize) -> bool {
     text <= most.1 && blocks(aad) + blocks(text) <= most.0
 }
 
-/// The most bytes of text that need no turn, in vectors of `blocks` blocks.
+/// Returns the most bytes of text that need no turn, in vectors of `blocks` blocks.
 pub(crate) const fn most_text(blocks: usize) -> usize {
     const { assert!(2 * STEP == TURN) }
     16 * TURN * blocks
 }
 
-/// The most bytes of AAD that share a vector with the lengths.
+/// Returns the most bytes of AAD that share a vector with the lengths.
 pub(crate) const fn beside_lengths(blocks: usize) -> usize {
     16 * aad_lanes(blocks)
 }
 
-/// The highest power of H that a message asks for: one for each block of its end, AAD among them, and one for
-/// the lengths; and those of a turn, if it has a beginning.
+/// Returns the highest power of H that a message needs: one for each block of its end, including AAD, and one
+/// for the lengths; and the powers of a turn, if the message has a beginning.
 pub(crate) const fn powers(blocks: usize, aad: usize, text: usize) -> usize {
     if is_end(most(blocks), aad, text) {
         self::blocks(aad) + self::blocks(text) + 1

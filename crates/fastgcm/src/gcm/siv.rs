@@ -1,10 +1,10 @@
 //! AES-GCM-SIV (RFC 8452): a message from its nonce to its tag, with the keys that are derived for it.
 //!
-//! The keys of a message live as long as the message, so nothing is made that it does not need. POLYVAL ends
-//! where a vector ends: blocks that are missing are missing at the front, where zeros change nothing. So only
-//! the last vector meets H^B ... H^1 (B blocks to a vector), and each lane of those before it has a chain of
-//! its own, which steps by H^B. That is all a short message needs: a step takes 16 cycles on Zen 4, and a
-//! power of H more takes 24 to make. A long message has eight powers of H^B.
+//! The keys of a message live only as long as the message, so nothing is made that the message does not need.
+//! POLYVAL ends where a vector ends: blocks are missing only at the front, where zeros change nothing. So
+//! only the last vector meets H^B ... H^1 (B blocks to a vector), and each lane of the vectors before it has
+//! a chain of its own, which steps by H^B. A short message needs no more than that: a step takes 16 cycles on
+//! Zen 4, and one more power of H takes 24 to make. A long message has eight powers of H^B.
 
 use super::{
     counter::{AddCounter, Counters, STATES, lanes},
@@ -21,7 +21,7 @@ use crate::{
 };
 use zeroize::Zeroize;
 
-/// Seals a message, or opens it if its tag is `given`. Returns the tag that it should have.
+/// Seals a message, or opens it if its tag is `given`. Returns the right tag.
 #[inline(always)]
 pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     s: S,
@@ -44,8 +44,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         chains.fill::<M>(s);
     }
 
-    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of
-    // which each is compiled once. `known` says that `tag` is there, from which CTR begins.
+    // Sealing hashes and then encrypts; opening decrypts and then hashes. So there are two steps, each
+    // compiled once. `known` says that `tag` is there, from which CTR begins.
     let schedule = &*schedule;
     let mut tag = s.splat(given.copied().unwrap_or(0));
     let opening = given.is_some();
@@ -59,8 +59,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         }
         let data = if opening { text.written() } else { text.source() };
         let hash = s.first(s.fold(polyval::<S, M>(s, &chains, aad, data)));
-        // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general
-        // registers it would wait twice as long.)
+        // Section 4: XOR with the nonce, clear the last bit, and encrypt. (In vectors: by way of general
+        // registers the sum would wait twice as long.)
         let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
         let mut x = [s.state(s.splat(0)); STATES];
         x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
@@ -78,29 +78,29 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     tag
 }
 
-/// Where no vector of zeros that is stored there crosses a line of the cache.
+/// Aligned so that no vector of zeros stored there crosses a cache line.
 #[repr(align(64))]
 struct Aligned(Schedule);
 
-/// Vectors of `blocks` blocks from which on it pays to have eight powers of H^B: with one block, eight
-/// products make them, with four, three.
+/// Returns from how many vectors of `blocks` blocks on eight powers of H^B pay off: with one block, eight
+/// products make the powers; with four, three.
 const fn long(blocks: usize) -> usize {
     if blocks == 1 { 20 } else { 11 }
 }
 
-/// The most significant bit of the last byte: cleared in what becomes the tag, set in the first counter
-/// block.
+/// The most significant bit of the last byte: cleared in the block that becomes the tag, set in the first
+/// counter block.
 pub(super) const LAST: Block = 1 << 127;
 
-/// The last block of POLYVAL: the lengths in bits, that of AAD first.
+/// Returns the last block of POLYVAL: the lengths in bits, AAD's length first.
 #[inline(always)]
 pub(super) fn swapped_lengths(aad: usize, text: usize) -> Block {
     lengths(aad as u64, text as u64).rotate_left(64)
 }
 
-/// The keys of a message (section 4): that of POLYVAL, then that of AES, in halves. Each is the first halves
-/// of AES of two blocks, a number before the nonce, which stand here in the same lane of two vectors. Returns
-/// the first, in every lane.
+/// Derives the keys of a message (section 4): POLYVAL's key, then AES's key, in halves. Each key consists of
+/// the first halves of AES of two blocks, a number before the nonce, which are here in one lane of two
+/// vectors. Returns the first key, in every lane.
 #[inline(always)]
 fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) -> S::V {
     let mut h = s.splat(0);
@@ -131,8 +131,8 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
     h
 }
 
-/// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four
-/// bytes count.
+/// Runs CTR: the tag with its last bit set is the first counter block (here in every lane), and its first
+/// four bytes are the counter.
 #[inline(always)]
 fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
@@ -145,12 +145,12 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text:
             turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s)));
         });
     }
-    if text.len() >= FEW * 16 * S::BLOCKS {
-        counters.next::<FEW>(s, schedule, &mut x);
-        rounds::<S, M, _, FEW>(s, schedule, schedule, &mut x, &NoHash);
-        let mut few = text.take::<S>(FEW);
+    if text.len() >= SHORT_TURN * 16 * S::BLOCKS {
+        counters.next::<SHORT_TURN>(s, schedule, &mut x);
+        rounds::<S, M, _, SHORT_TURN>(s, schedule, schedule, &mut x, &NoHash);
+        let mut turn = text.take::<S>(SHORT_TURN);
         each!(I in 0 1 2 3 => {
-            few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s)));
+            turn.store::<S, I, SHORT_TURN>(s, last_round(s, schedule, x[I], turn.load::<S, I, SHORT_TURN>(s)));
         });
     }
     while text.len() > 0 {
@@ -165,23 +165,24 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text:
     }
 }
 
-/// Vectors side by side behind the last turn. (One after the other they would wait for each round.)
-const FEW: usize = 4;
+/// The number of vectors side by side behind the last turn. (One after the other they would wait for each
+/// round.)
+const SHORT_TURN: usize = 4;
 
-/// The last round of AES, XOR `data`.
+/// Runs the last round of AES, XOR `data`.
 #[inline(always)]
 fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::V {
     s.last_round(x, s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)), data)
 }
 
-/// POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks; in lanes that are
-/// not added up. A block of it is what GHASH makes of a block by turning its bytes round, so it is taken as
-/// it stands.
+/// Returns POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks, in lanes
+/// that are not added up. POLYVAL's blocks are GHASH's blocks with their bytes reversed, so each block is
+/// used as it is in memory.
 #[inline(always)]
 fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &[u8]) -> S::V {
     let (of_aad, of_text) = (blocks(aad.len()), blocks(text.len()) + 1);
-    // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD.
-    // So may the first vector of the AAD ahead of them.
+    // The first vector of text may have fewer blocks, in its last lanes; the last blocks of AAD then come
+    // before them. In the same way the first vector of the AAD may have fewer blocks.
     let text_lanes = (of_text - 1) % S::BLOCKS + 1;
     let beside = of_aad.min(S::BLOCKS - text_lanes);
     let ahead = of_aad - beside;
@@ -211,7 +212,7 @@ fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &
                 v = s.xor(v, sum);
             }
         }
-        // What is left is a turn with lower powers; or, where there is one power, many turns of one vector.
+        // The rest is a turn with lower powers, or, if there is one power, many turns of one vector.
         while !rest.is_empty() {
             let mut i = rest.len().div_ceil(vector).min(chains.powers());
             let mut sum = M::Short::zero(s);
@@ -225,7 +226,7 @@ fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &
         }
         if in_text {
             let lengths = s.put_last(s.splat(0), swapped_lengths(aad.len(), text.len()));
-            // They have a lane in the last vector of text, if there are lanes.
+            // The lengths have a lane in the last vector of text, if vectors have more than one lane.
             let (v, behind) =
                 if S::BLOCKS > 1 || text.is_empty() { (s.xor(v, lengths), None) } else { (v, Some(lengths)) };
             return chains.last::<M>(s, v, behind);
@@ -235,7 +236,7 @@ fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &
     }
 }
 
-/// The next vector, padded with zeros, and what is behind it.
+/// Returns the next vector, padded with zeros, and the data behind it.
 #[inline(always)]
 fn next_vector<S: Isa>(s: S, data: &[u8]) -> (S::V, &[u8]) {
     match data.split_at_checked(16 * S::BLOCKS) {
@@ -244,8 +245,8 @@ fn next_vector<S: Isa>(s: S, data: &[u8]) -> (S::V, &[u8]) {
     }
 }
 
-/// `v` and seven vectors behind it meet the powers of H^B. Each lane has a chain of its own, so no turn ends
-/// with a sum over lanes.
+/// Multiplies `v` and seven vectors behind it by the powers of H^B. Each lane has a chain of its own, so no
+/// turn ends with a sum over lanes.
 #[inline(always)]
 fn polyval_seven<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, seven: &[u8]) -> S::V {
     let mut sum = product::<S, M>(s, chains, load(s, seven, 0), 6);
@@ -254,19 +255,19 @@ fn polyval_seven<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, seve
         let (first, second) = (product::<S, M>(s, chains, first, 6 - I), product::<S, M>(s, chains, second, 5 - I));
         sum = M::add3(s, sum, first, second);
     });
-    // The first waits for the hash before it, so it comes last.
+    // The first vector waits for the hash before it, so its product comes last.
     sum = M::add(s, sum, product::<S, M>(s, chains, v, 7));
     M::reduce(s, sum, chains.constant(s))
 }
 
-/// `v` times H^(i+1)B.
+/// Returns `v` times H^(i+1)B.
 #[inline(always)]
 fn product<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, i: usize) -> M::Sum {
     let (first, second) = chains.entries_in_turn(s, i);
     M::product(s, M::ready(s, v, first, second))
 }
 
-/// Vector `i` of these.
+/// Loads vector `i` of `bytes`.
 #[inline(always)]
 fn load<S: Isa>(s: S, bytes: &[u8], i: usize) -> S::V {
     load_vector(s, &bytes[16 * S::BLOCKS * i..16 * S::BLOCKS * (i + 1)])

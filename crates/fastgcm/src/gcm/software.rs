@@ -1,13 +1,13 @@
-//! GCM where nothing is an instruction: a state of AES, then its blocks into GHASH, and so on.
+//! GCM where neither AES nor GHASH is an instruction: a state of AES, then its blocks into GHASH, and so on.
 //!
 //! With AES in hundreds of instructions and a multiplication in a hundred, there is nothing to weave, and
-//! nothing to win by many powers of H or by a path for each length. What counts there is a key that is soon
+//! nothing to gain from many powers of H or from a path for each length. What counts is a key that is soon
 //! ready and code that is small: the powers of one vector, one loop, operations as calls. The first `N`
-//! blocks of keystream begin with J0: a bit-sliced state holds as many, so that a message of up to N - 1
-//! blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
+//! blocks of keystream begin with J0: a bit-sliced state holds `N` blocks, so a message of up to N - 1 blocks
+//! runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes only the blocks that the message needs.)
 
 use super::{
-    drive::BESIDE,
+    drive::SIDE_BY_SIDE,
     plan::lengths,
     siv::{LAST, swapped_lengths},
 };
@@ -23,21 +23,21 @@ use core::hint::black_box;
 use zeroize::Zeroize;
 
 plain! {
-    /// Round keys as AES of `N` blocks wants them, zeros behind them, and what GHASH reads.
+    /// Round keys in the form that AES of `N` blocks uses, with zeros behind them, and what GHASH reads.
     pub(crate) struct Tables<P> {
         round_keys: [[Block; 4]; 15],
         pairs: P,
     }
 }
 
-/// A multiplication, and how many blocks AES encrypts at a time.
+/// A multiplication, and the number of blocks that AES encrypts at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct By<M, const N: usize>(pub(crate) M);
 
 /// What these functions keep in a key.
 pub(crate) type SoftwareMaterial<P> = crate::material::Material<Tables<P>>;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key, in tables of zeros.
+/// Derives everything that a message needs from 16, 24 or 32 bytes of key, in tables of zeros.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
@@ -54,12 +54,12 @@ pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     M::fill(s, &mut tables.pairs, h[0]);
 }
 
-/// How many blocks of its tables [`expand`] writes.
+/// Returns how many blocks of its tables [`expand`] writes.
 pub(crate) const fn filled<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>) -> usize {
     size_of::<Tables<M::Tables>>() / 16
 }
 
-/// Zeros in all of it.
+/// Writes zeros to all of the material.
 pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(
     _: S,
     _: By<M, N>,
@@ -69,7 +69,7 @@ pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(
     material.tables.wipe();
 }
 
-/// The round keys that `expand` has left.
+/// Returns the round keys that `expand` has left.
 fn sliced<P>(key: &SoftwareMaterial<P>) -> &[[Block; 4]] {
     &key.tables.round_keys[..=key.schedule.rounds()]
 }
@@ -96,8 +96,8 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mask ^ hash.finish(lengths)
 }
 
-/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole
-/// blocks, or the last piece.
+/// Encrypts or decrypts a piece of text that begins with block `index`, and continues its hash. The piece has
+/// whole blocks or is the last one.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
@@ -114,7 +114,7 @@ pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     hash.leave(so_far);
 }
 
-/// GHASH goes on over what waits and over `data`, padded with zeros to whole blocks.
+/// Continues GHASH over the bytes that wait and over `data`, padded with zeros to whole blocks.
 pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
@@ -127,8 +127,8 @@ pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
     hash.leave(so_far);
 }
 
-/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
-/// by AES of a J0.
+/// Hashes the lengths, the last block of GHASH, and returns the hash in the order of the message: the tag,
+/// once AES of a J0 masks it.
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     by: By<M, N>,
@@ -141,7 +141,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     hash ^ start.map_or(0, |start| aes(s, by, key, start.j0().0))
 }
 
-/// The keystream of the blocks of the text from block `index` on.
+/// Makes the keystream of the blocks of the text from block `index` on.
 pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
@@ -157,7 +157,7 @@ pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     blocks.zeroize();
 }
 
-/// CTR alone: encrypts, or decrypts, from that counter block on.
+/// Runs CTR alone: encrypts or decrypts, from the counter block `first` on.
 pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
@@ -172,7 +172,7 @@ pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     }
 }
 
-/// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`. Returns the tag that it should have.
+/// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`. Returns the right tag.
 #[inline(always)]
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
@@ -183,8 +183,8 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mut text: InOut<'_>,
     given: Option<&Block>,
 ) -> Block {
-    // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of
-    // POLYVAL, then that of AES.
+    // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make POLYVAL's key,
+    // then AES's key.
     let nonce = nonce.with_counter(0);
     let mut blocks = [[0; 16]; 6];
     let used = &mut blocks[..2 + generating.schedule.size.bytes() / 8];
@@ -211,14 +211,14 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     tag
 }
 
-/// H divided by x, in POLYVAL's field: x^128 + x^127 + x^126 + x^121 + 1. (The tables multiply it again.) No
-/// branch on the key: the mask is all ones or all zeros.
+/// Returns H divided by x, in POLYVAL's field: x^128 + x^127 + x^126 + x^121 + 1. (The tables multiply by x
+/// again.) There is no branch on the key: the mask is all ones or all zeros.
 fn by_x(h: Block) -> Block {
     let odd = (h & 1).wrapping_neg();
     (h ^ (0xc2 << 120 & odd)) >> 1 | odd << 127
 }
 
-/// CTR of GCM-SIV, from that counter block on: the counter stands in the first four bytes.
+/// Runs CTR of GCM-SIV, from the counter block `first` on: the counter is in the first four bytes.
 fn ctr_straight<S: Sliced<N>, P, const N: usize>(
     s: S,
     key: &SoftwareMaterial<P>,
@@ -236,7 +236,7 @@ fn ctr_straight<S: Sliced<N>, P, const N: usize>(
     }
 }
 
-/// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452,
+/// Returns POLYVAL of AAD, text and lengths: GHASH of these blocks with their bytes reversed (RFC 8452,
 /// appendix A).
 fn polyval<S: Isa, M: Pairs<S>>(
     s: S,
@@ -257,7 +257,7 @@ fn polyval<S: Isa, M: Pairs<S>>(
     hash.finish(lengths).swap_bytes()
 }
 
-/// AES of a block.
+/// Returns AES of a block.
 pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
@@ -269,12 +269,12 @@ pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     pads[0]
 }
 
-/// AES of the first `wanted` of these blocks, in place.
+/// Encrypts the first `wanted` of these blocks with AES, in place.
 pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<M::Tables>,
-    blocks: &mut Table<BESIDE>,
+    blocks: &mut Table<SIDE_BY_SIDE>,
     wanted: usize,
 ) {
     let mut state = [0; N];
@@ -287,7 +287,7 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     state.zeroize();
 }
 
-/// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
+/// Makes AES of the next `wanted` counter blocks or of `N`; the first block of all is J0 itself.
 fn keystream<S: Sliced<N>, P, const N: usize>(
     s: S,
     key: &SoftwareMaterial<P>,
@@ -303,10 +303,11 @@ fn keystream<S: Sliced<N>, P, const N: usize>(
     s.keystream(sliced(key), first, Order::Swapped, pads, wanted.min(N));
 }
 
-/// XOR of a text and of as many pads as it has blocks.
+/// XORs a text with as many pads as it has blocks.
 fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]) {
     let mut pads = pads.chunks(S::BLOCKS).map(|pads| s.put_last(s.splat(pads[0]), pads[pads.len() - 1]));
-    // Whole vectors apart: together, all go through `memcpy`.
+    // Whole vectors have a loop of their own: in one loop with the rest, all of them would go through
+    // `memcpy`.
     while text.len() >= 16 * S::BLOCKS
         && let Some(pad) = pads.next()
     {
@@ -335,20 +336,20 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
-    /// From a hash between two pieces on, which is mirrored there, and over what waits.
+    /// Continues from a hash between two pieces, which is mirrored there, over the bytes that wait.
     fn going_on(s: S, multiply: M, key: &'a SoftwareMaterial<M::Tables>, hash: &Hash) -> Self {
         let mut all = Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) };
         all.absorb(hash.waiting());
         all
     }
 
-    /// Leaves it for the next piece.
+    /// Leaves the hash for the next piece.
     fn leave(self, hash: &mut Hash) {
         hash.set(self.value().swap_bytes());
         hash.hashed();
     }
 
-    /// Goes on over `data`, padded with zeros to whole blocks.
+    /// Continues over `data`, padded with zeros to whole blocks.
     fn absorb(&mut self, data: &[u8]) {
         let (mut blocks, rest) = data.as_chunks();
         if let (Some(_), [block, others @ ..]) = (self.waiting, blocks) {
@@ -365,9 +366,9 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         }
     }
 
-    /// Encrypts or decrypts whole blocks, or the last of a text, and goes on over their ciphertext: with what
-    /// stands in `pads` from `used` on, then with AES of the counters from `counter` on. One loop: where LLVM
-    /// sees the direction, and that the first turn is a special one, it makes four.
+    /// Encrypts or decrypts whole blocks, or the last blocks of a text, and continues over their ciphertext:
+    /// first with the pads from `used` on, then with AES of the counters from `counter` on. There is one
+    /// loop: LLVM makes four if it sees the direction and that the first turn is special.
     #[inline(never)]
     fn crypt<const N: usize>(
         &mut self,
@@ -404,13 +405,13 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         }
     }
 
-    /// The last block, and the hash.
+    /// Hashes the last block, and returns the hash.
     fn finish(mut self, lengths: Block) -> Block {
         self.push(lengths.to_be_bytes());
         self.value()
     }
 
-    /// The hash so far.
+    /// Returns the hash so far.
     fn value(mut self) -> Block {
         let alone = self.waiting;
         self.go_on(alone.as_slice());
@@ -424,7 +425,7 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
     }
 }
 
-/// The powers of `h` instead of those of AES(0), and a product: what proofs ask of a row.
+/// Fills in the powers of `h` instead of those of AES(0), and a product: proofs ask this of a row.
 #[cfg(test)]
 pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut SoftwareMaterial<M::Tables>, h: Block) {
     M::fill(s, &mut material.tables.pairs, h);
@@ -438,7 +439,7 @@ pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [
 }
 
 /// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need
-/// gigabytes to get there.
+/// gigabytes to reach these counters.
 #[test]
 fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
@@ -470,7 +471,7 @@ fn f04_plain_counters_at_every_carry() {
     }
 }
 
-/// For H with and without each bit.
+/// Checks H with and without each bit.
 #[test]
 fn by_x_is_undone() {
     for h in (0..128).flat_map(|i| [1 << i, !(1 << i)]) {

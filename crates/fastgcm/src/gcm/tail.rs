@@ -1,11 +1,12 @@
 //! The end of a message: up to eight vectors of text, what is ahead of them, the lengths and the mask of the
-//! tag; one reduction.
+//! tag, with one reduction.
 //!
-//! A short message is nothing else. The end of a long one is a short message too, with its hash where the AAD
-//! would be. Each block meets its own power of H, so nothing waits for anything: the sum is reduced once, and
-//! its lanes are added once. A step of four whole vectors comes before the last ones of more than four. Vectors that
-//! are there before AES, a step that was sealed or what is opened, are hashed between its rounds; the rest fits in
-//! the window of the processor, which overlaps AES and GHASH by itself.
+//! A short message is nothing but an end. The end of a long message is also a short message, with its hash in
+//! place of the AAD. Each block meets its own power of H, so nothing waits: the sum is reduced once, and its
+//! lanes are added once. If there are more than four vectors, a step of four whole vectors comes before the
+//! last ones. Vectors that are there before AES runs, a sealed step or the text to be opened, are hashed
+//! between the rounds of AES. The rest fits in the processor's window, which overlaps AES and GHASH by
+//! itself.
 
 use super::{
     counter::{Counters, STATES, XorCounter},
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Ask, Down, Multiply},
+    ghash::{HasPowers, Multiply, PowersFrom},
     inout::{InOut, Stored, TURN, load_bytes, load_vector},
     isa::{Isa, rarely},
     nonce::{Nonce96, Start},
@@ -27,7 +28,7 @@ use crate::{
 type Sum<S, M> = <<M as Multiply<S>>::Short as Multiply<S>>::Sum;
 
 /// An end on its way.
-struct End<'a, S: Isa, M: Multiply<S>, P: Ask<S> + 'a, K> {
+struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a, K> {
     schedule: &'a Schedule,
     keys: K,
     powers: &'a P,
@@ -35,18 +36,19 @@ struct End<'a, S: Isa, M: Multiply<S>, P: Ask<S> + 'a, K> {
     aad: &'a [u8],
     /// What is ahead of the text in place of AAD.
     begun: Option<&'a Begun<'a>>,
-    /// Bytes of the whole text.
+    /// The number of bytes of the whole text.
     bytes: usize,
-    /// What is left of it.
+    /// The text that is left.
     text: InOut<'a>,
     sum: Sum<S, M>,
 }
 
-/// The last vectors of a text in AES, all rounds but the last: the last vector, which may be cut, the one
-/// before it and so on; and J0, in the last lane.
+/// The last vectors of a text in AES, after all rounds but the last: the last vector, which may be cut, the
+/// vector before it and so on; and J0, in the last lane.
 type States<S> = ([<S as Isa>::State; 4], <S as Isa>::State);
 
-/// Seals or opens a message that has no beginning, or what is left of one that has `begun`. Returns the tag.
+/// Seals or opens a message without a beginning, or what is left of a message that has `begun`. Returns the
+/// tag.
 #[inline(always)]
 pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -69,14 +71,15 @@ pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// [`end`] of at most a vector of text with AAD beside the lengths, for a key that has few powers.
+/// Does what [`end`] does, for at most a vector of text with AAD beside the lengths, and a key that has few
+/// powers.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn short<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,
     schedule: &Schedule,
-    powers: &impl Ask<S>,
+    powers: &impl HasPowers<S>,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
@@ -93,7 +96,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     }
 }
 
-impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
+impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -110,24 +113,25 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         Self { schedule, keys, powers, counters, aad, begun, bytes, text, sum }
     }
 
-    /// The powers of what is left, from that of its first block on. The lengths have the last.
+    /// Returns the powers of what is left, from the power of its first block on. The lengths have the last
+    /// power.
     #[inline(always)]
-    fn down(&self, s: S) -> P::Down<'a> {
-        self.powers.down_from(s, blocks(self.text.len()) + 1)
+    fn down(&self, s: S) -> P::PowersFrom<'a> {
+        self.powers.powers_from(s, blocks(self.text.len()) + 1)
     }
 
-    /// The turn that is sealed, and not hashed, if there is one; and the blocks before what is left.
+    /// Returns the sealed turn that is not hashed yet, if there is one, and the blocks before what is left.
     #[inline(always)]
-    fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::Down<'a>>)> {
+    fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::PowersFrom<'a>>)> {
         let begun = self.begun?;
         rarely();
         let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
-        let powers = self.powers.down_from(s, TURN * S::BLOCKS);
+        let powers = self.powers.powers_from(s, TURN * S::BLOCKS);
         Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
     }
 
-    /// The sum, and the products of what is ahead of the text and of the lengths: one vector. (Vectors of one block
-    /// take one each.)
+    /// Returns the sum with the products of what is ahead of the text and of the lengths: one vector.
+    /// (Vectors of one block take one product each.)
     #[inline(always)]
     fn with_header(&self, s: S) -> Sum<S, M> {
         let (header, lengths) = if let Some(begun) = self.begun {
@@ -137,16 +141,16 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.bytes as u64))
         };
         let (ahead, text) = (blocks(self.aad.len()), blocks(self.bytes));
-        let entries = self.powers.down_from(s, ahead + text + 1).vector(0);
+        let entries = self.powers.powers_from(s, ahead + text + 1).vector(0);
         let mut sum =
             add::<S, M>(s, self.sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
         if const { S::BLOCKS == 1 } && (self.begun.is_some() || !self.aad.is_empty()) {
             sum = add::<S, M>(s, sum, header, entries);
         }
-        // What the lengths have no room beside.
+        // The AAD for which there is no room beside the lengths.
         let mut more = self.aad.get(const { plan::beside_lengths(S::BLOCKS) }..).unwrap_or_default();
         while !more.is_empty() {
-            let entries = self.powers.down_from(s, blocks(more.len()) + text + 1).vector(0);
+            let entries = self.powers.powers_from(s, blocks(more.len()) + text + 1).vector(0);
             let v = if let Some((vector, behind)) = more.split_at_checked(16 * S::BLOCKS) {
                 more = behind;
                 load_vector(s, vector)
@@ -163,12 +167,12 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         if SEAL { self.seal(s) } else { self.open(s) }
     }
 
-    /// Sealing hashes what AES makes, and the tag waits for all of it. So AES comes first: the processor takes
-    /// instructions in order, and begins with the AES of this message while the one before is being finished.
-    /// (16 bytes: 1.3 ns on Zen 4, with six instructions more than behind the header.) Each class makes its states;
-    /// header, last round, GHASH and tag stand once.
+    /// Sealing hashes what AES makes, and the tag waits for all of it. So AES comes first: the processor
+    /// takes instructions in order, and begins with the AES of this message while the previous one is being
+    /// finished. (16 bytes: 1.3 ns on Zen 4, with six instructions more than with AES behind the header.)
+    /// Each class makes its own states; header, last round, GHASH and tag are written once.
     ///
-    /// A message that is an end goes straight on; what has begun, and steps, stand behind it.
+    /// A message that is an end goes straight on; the code for a beginning and for steps comes behind it.
     #[inline(always)]
     fn seal(mut self, s: S) -> Block {
         let states = if plan::has_step(S::BLOCKS, self.text.len()) {
@@ -204,8 +208,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         self.seal_last(s, states)
     }
 
-    /// Opening hashes what is there already, so nothing waits for AES: what counts is that products and rounds
-    /// alternate, from the header on. (With AES first, 129 to 256 bytes took 11 % longer on Zen 5.)
+    /// Opening hashes what is already there, so nothing waits for AES: products and rounds must alternate,
+    /// from the header on. (With AES first, 129 to 256 bytes took 11 % longer on Zen 5.)
     #[inline(always)]
     fn open(mut self, s: S) -> Block {
         if let Some(begun) = self.begun {
@@ -244,9 +248,13 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         class.fits(S::BLOCKS, self.text.len())
     }
 
-    /// The next four vectors, encrypted, and meanwhile a turn that is pending is hashed.
+    /// Encrypts the next four vectors, and meanwhile hashes a pending turn.
     #[inline(always)]
-    fn seal_step<B: Beside<S, M>>(&mut self, s: S, beside: &B) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
+    fn seal_step<B: PendingHash<S, M>>(
+        &mut self,
+        s: S,
+        beside: &B,
+    ) -> Hashed<S, P::PowersFrom<'a>, [S::V; STEP], STEP> {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         if let Some(sum) = rounds::<S, B::By, _, STEP>(s, self.schedule, self.keys, &mut x, beside) {
@@ -256,7 +264,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         Hashed { powers, hash: s.splat(0), text }
     }
 
-    /// The next four vectors, decrypted, and meanwhile hashed.
+    /// Decrypts the next four vectors, and meanwhile hashes them.
     #[inline(always)]
     fn open_step(&mut self, s: S) {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
@@ -268,7 +276,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         self.apply_step(s, &x);
     }
 
-    /// The last round of a step. Returns what was written.
+    /// Runs the last round of a step. Returns what was written.
     #[inline(always)]
     fn apply_step(&mut self, s: S, x: &[S::State; STATES]) -> [S::V; STEP] {
         let (mut these, mut out) = (self.text.take::<S>(STEP), [s.splat(0); STEP]);
@@ -279,9 +287,9 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         out
     }
 
-    /// The last vectors in AES, behind a step or a turn that is hashed beside them.
+    /// Runs AES of the last vectors, behind a step or a turn that is hashed beside them.
     #[inline(always)]
-    fn behind(&mut self, s: S, beside: &impl Beside<S, M>) -> States<S> {
+    fn behind(&mut self, s: S, beside: &impl PendingHash<S, M>) -> States<S> {
         if self.fits(Class::Two) {
             let ([b, a, ..], j0) = self.states::<2, 3, _>(s, beside);
             if self.fits(Class::One) { ([a; 4], j0) } else { ([b, a, a, a], j0) }
@@ -291,8 +299,9 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         }
     }
 
-    /// AES of the last `N` vectors in `ALL` states, all rounds but the last: one more for J0, or J0 is in the last
-    /// lane. `work` is hashed between the rounds. Returns its sum too.
+    /// Runs AES of the last `N` vectors in `ALL` states, all rounds but the last: there is one more state for
+    /// J0, or J0 is in the last lane. `work` is hashed between the rounds, and the function returns its sum
+    /// too.
     #[inline(always)]
     fn aes<const N: usize, const ALL: usize, By: Multiply<S>>(
         &self,
@@ -315,32 +324,36 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         (x, sum)
     }
 
-    /// The last vectors of what is sealed in AES, `N` or one fewer, and J0. What is `beside` is hashed between the
+    /// Runs AES of the last vectors to be sealed, `N` or one fewer, and of J0. `beside` is hashed between the
     /// rounds.
     #[inline(always)]
-    fn states<const N: usize, const ALL: usize, B: Beside<S, M>>(&mut self, s: S, beside: &B) -> States<S> {
+    fn states<const N: usize, const ALL: usize, B: PendingHash<S, M>>(
+        &mut self,
+        s: S,
+        beside: &B,
+    ) -> States<S> {
         let (mut x, sum) = self.aes::<N, ALL, B::By>(s, beside);
         if let Some(sum) = sum {
             beside.add(s, self, sum);
         }
-        // Else LLVM moves AES behind the header.
+        // Otherwise LLVM moves AES behind the header.
         each!(I in 0 1 2 3 4 => { if const { I < ALL } { s.pin_state(&mut x[I]); } });
         let mut last = [s.unset(), s.unset(), s.unset(), s.unset()];
         each!(I in 0 1 2 3 => { if const { I < N } { last[I] = x[N - 1 - I]; } });
         (last, x[ALL - 1])
     }
 
-    /// The last round and GHASH of the last vectors of what is sealed. Returns the tag. A last vector that is whole
-    /// needs no masks.
+    /// Runs the last round and GHASH of the last vectors to be sealed. Returns the tag. A last vector that is
+    /// whole needs no masks.
     ///
-    /// In a debug build it is a function, which has not even the row's features: without an optimiser no two
-    /// values share a place on the stack, and with all of these in it `end` had a frame of more than a
+    /// In a debug build it is a separate function, without even the row's features: without an optimiser no
+    /// two values share a place on the stack, and with all of these inlined `end` had a frame of more than a
     /// megabyte.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
     fn seal_last(self, s: S, (x, j0): States<S>) -> Block {
         let mut sum = self.with_header(s);
-        // Once, for all: else LLVM broadcasts it again on each way.
+        // Broadcast once for all ways: otherwise LLVM broadcasts it again on each way.
         let mut last = s.state(s.splat(self.schedule.last));
         if const { S::BLOCKS > 1 } {
             s.pin_state(&mut last);
@@ -350,18 +363,18 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             let output = self.schedule.last_round_by(s, &last, x[0], cut.load::<S, 0, 0>(s));
             cut.store::<S, 0, 0>(s, output);
             let (v, n) = (s.byte_swap(s.keep_first(output, cut.len())), blocks(cut.len()) + 1);
-            sum = add::<S, M>(s, sum, v, self.powers.down_from(s, n).vector(0));
+            sum = add::<S, M>(s, sum, v, self.powers.powers_from(s, n).vector(0));
             n
         } else {
             if let Some(mut one) = whole.take_last::<S>() {
                 let output = self.schedule.last_round_by(s, &last, x[0], one.load::<S, 0, 1>(s));
                 one.store::<S, 0, 1>(s, output);
-                let entries = self.powers.down_from(s, S::BLOCKS + 1).vector(0);
+                let entries = self.powers.powers_from(s, S::BLOCKS + 1).vector(0);
                 sum = add::<S, M>(s, sum, s.byte_swap(output), entries);
             }
             S::BLOCKS + 1
         };
-        let ahead = self.powers.down_from(s, n + 3 * S::BLOCKS);
+        let ahead = self.powers.powers_from(s, n + 3 * S::BLOCKS);
         'whole: {
             each!(I in 1 2 3 => {
                 let Some(mut one) = whole.take_last::<S>() else { break 'whole };
@@ -374,13 +387,13 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         s.fold_with::<true>(s.byte_swap(M::Short::reduce(s, sum, s.splat(0))), mask)
     }
 
-    /// The last `N` vectors of what is opened, of which `WHOLE` are whole for certain, in `ALL` states. Returns the
-    /// tag that it should have. (In a debug build: see [`seal_last`](Self::seal_last).)
+    /// Opens the last `N` vectors, of which `WHOLE` are certainly whole, in `ALL` states. Returns the right
+    /// tag. (In a debug build: see [`seal_last`](Self::seal_last).)
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
     fn open_last<const WHOLE: usize, const N: usize, const ALL: usize>(self, s: S) -> Block {
         let (powers, mut sum) = (self.down(s), self.sum);
-        // Two vectors or more are hashed between the rounds.
+        // Only two vectors or more are hashed between the rounds.
         let woven = const { if WHOLE >= 2 { WHOLE } else { 0 } };
         let x = if const { WHOLE >= 2 } {
             let work =
@@ -417,9 +430,9 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 type PendingTurn<'a, S, D> = Hashed<S, D, Stored<'a, S>, TURN>;
 
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
-trait Beside<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
+trait PendingHash<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
     type By: Multiply<S>;
-    fn add<'a, P: Ask<S> + 'a, K>(
+    fn add<'a, P: HasPowers<S> + 'a, K>(
         &self,
         s: S,
         end: &mut End<'a, S, M, P, K>,
@@ -427,38 +440,38 @@ trait Beside<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
     );
 }
 
-impl<S: Isa, M: Multiply<S>> Beside<S, M> for NoHash {
+impl<S: Isa, M: Multiply<S>> PendingHash<S, M> for NoHash {
     type By = M;
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, _: S, _: &mut End<'a, S, M, P, K>, _: M::Sum) {}
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, _: S, _: &mut End<'a, S, M, P, K>, _: M::Sum) {}
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
     type By = M::Short;
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: Sum<S, M>) {
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: Sum<S, M>) {
         end.sum = M::Short::add(s, end.sum, sum);
     }
 }
 
-/// A vector that meets its powers.
+/// Multiplies a vector by its powers.
 #[inline(always)]
 fn product<S: Isa, M: Multiply<S>>(s: S, v: S::V, (first, second): (S::V, S::V)) -> Sum<S, M> {
     M::Short::product(s, M::Short::ready(s, v, first, second))
 }
 
-/// `sum` and a vector that meets its powers.
+/// Adds to `sum` a vector times its powers.
 #[inline(always)]
 fn add<S: Isa, M: Multiply<S>>(s: S, sum: Sum<S, M>, v: S::V, entries: (S::V, S::V)) -> Sum<S, M> {
     M::Short::add(s, sum, product::<S, M>(s, v, entries))
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for PendingTurn<'_, S, D> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for PendingTurn<'_, S, D> {
     type By = M;
-    /// Its hash is a block before the blocks that are left.
+    /// The hash counts as a block before the blocks that are left.
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
-        let entries = end.powers.down_from(s, blocks(end.text.len()) + 1).vector(0);
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
+        let entries = end.powers.powers_from(s, blocks(end.text.len()) + 1).vector(0);
         end.sum = add::<S, M>(s, end.sum, self.reduced::<M>(s, sum), entries);
     }
 }

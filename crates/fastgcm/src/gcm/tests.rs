@@ -1,5 +1,5 @@
-//! The algorithm at every width, on any machine: `Portable` with one, two and four lanes takes the paths that
-//! the processor's instruction sets take, so a fault in a path shows also where no such processor is at hand.
+//! The algorithm at every width, on any machine: `Portable` with one, two and four lanes takes the paths of
+//! the processor's instruction sets, so a fault in a path shows even where no such processor is at hand.
 
 extern crate std;
 use super::*;
@@ -13,7 +13,7 @@ use crate::{
 use fastgcm_model::Model;
 use std::{vec, vec::Vec};
 
-/// [`expand`] in a key.
+/// Runs [`expand`] in a key.
 fn expand_in<S: Isa, M: Multiply<S>>(
     s: S,
     multiply: M,
@@ -24,7 +24,7 @@ fn expand_in<S: Isa, M: Multiply<S>>(
     expand(s, multiply, &mut material.schedule, Unwritten::of(&mut material.tables), key, one);
 }
 
-/// A message through the functions that a row takes for its lengths.
+/// Runs a message through the functions that a row uses for its lengths.
 fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
@@ -41,7 +41,7 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     })
 }
 
-/// One step after the other: AAD, text cut in pieces of so many blocks and the rest, end.
+/// Runs one step after the other: AAD, text cut in pieces of this many blocks and the rest, end.
 fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
@@ -69,7 +69,7 @@ fn bytes(n: usize, seed: usize) -> Vec<u8> {
     (0..n).map(|i| ((i * 0x9e37 + seed * 77) >> 3) as u8 ^ i as u8).collect()
 }
 
-/// As one of the rows with that many blocks a vector would do it.
+/// Does what one of the rows with this many blocks a vector would do.
 fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> usize {
     let key = bytes(key_length, 1);
     let model = Model::new(&key);
@@ -90,8 +90,9 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
 
         let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
         let turn = crate::inout::TURN * S::BLOCKS;
-        // At once; and in pieces, with the counter of a public nonce and as if the nonce had another length:
-        // turns that wait for the next ones or for less than a turn, and pieces that begin between two turns.
+        // The message goes through at once, and in pieces, with the counter of a public nonce and as if the
+        // nonce had another length. The pieces leave turns that wait for the next ones or for less than a
+        // turn, and pieces that begin between two turns.
         let starts = [Start::Public(nonce96), Start::Secret(J0::from(nonce96))];
         let cuts: [&[usize]; 5] =
             [&[], &[turn], &[2 * turn, turn], &[turn, 1, turn, turn], &[3, 2 * turn + 5]];
@@ -140,11 +141,11 @@ fn four_blocks_a_vector_and_many_registers() {
     assert_eq!(like_a_row(Portable::<4, true>::here(), KeyFolded, 16), 210 + 54 + 12 + 2);
 }
 
-/// A key for one message: `once`, and `expand` with as many powers as the message asks for, few or all.
+/// Runs a key for one message: `once`, and `expand` with as many powers as the message needs, few or all.
 fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let (most_aad, most_text) = most_once(S::BLOCKS).unwrap_or((16, 16));
-    // All texts that `once` takes, then one for each number of blocks that a tail may have, and more than
-    // those of a turn.
+    // All texts that `once` takes, then one for each number of blocks that a tail may have, and for more
+    // blocks than a turn has.
     let short = (0..=most_text).flat_map(|text| [0, 1, 13, 16, 17, 32, 35, 48].map(|aad| (aad, text)));
     let few = (0..72).flat_map(|blocks| [0, 16, 80, 300].map(|aad| (aad, 16 * blocks + 5)));
     let mut messages = 0;
@@ -196,7 +197,7 @@ fn f16_keys_for_one_message() {
     assert_eq!(like_a_row_once(Portable::<4, true>::here(), KeyFolded), 65 * 8 + 72 * 4);
 }
 
-/// F21: packets side by side, of every length that there is: each is the model's message.
+/// F21: packets side by side, of every possible length: each packet equals the model's message.
 fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let (most_aad, most_text) = most_batch(S::BLOCKS).unwrap();
     let mut material = WovenMaterial::ZERO;
@@ -213,7 +214,7 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
                     (nonce, aad, if seal { (text, sealed) } else { (sealed, text) }, tag)
                 })
                 .collect();
-            // A tag of each group in turn.
+            // One wrong tag in each group in turn.
             let (mut found, wrong) = (vec![vec![0; text]; messages.len()], text % messages.len());
             let mut packets: Vec<Packet<'_>> = messages
                 .iter()
@@ -247,7 +248,8 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     done
 }
 
-/// F21: of packets side by side one has AAD or text of another length: it and those behind it are left.
+/// F21: one of the packets side by side has AAD or text of another length: this packet and those behind it
+/// are left.
 fn like_a_row_that_stops<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let mut material = WovenMaterial::ZERO;
     expand_in(s, multiply, &mut material, &bytes(16, 9), None);

@@ -1,7 +1,7 @@
 //! AES of up to nine vectors, and meanwhile GHASH of up to eight others: the inner loop of the library.
 //!
 //! AES and carry-less multiplication use different units of the CPU, so the two are written as one schedule:
-//! between the two halves of each AES round stands one step of hashing, and each step works on another
+//! one step of hashing stands between the two halves of each AES round, and each step works on another
 //! vector.
 //! ```text
 //! round r:  AES, first half │ load and prepare vector r │ AES, second half │ multiply vector r-1 │ add vectors r-3 and r-2
@@ -11,20 +11,20 @@
 use super::counter::{Counters, STATES};
 use crate::{
     aes::{KeySize, Schedule, WOVEN},
-    ghash::{Down, Multiply},
+    ghash::{Multiply, PowersFrom},
     inout::{InOut, Part, Stored, TURN, Turn},
     isa::Isa,
 };
 
 /// The vectors that are hashed while AES runs, eight at most.
 pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
-    /// How many.
+    /// The number of vectors.
     const COUNT: usize;
-    /// Vector `I`, byte-swapped, with its powers.
+    /// Returns vector `I`, byte-swapped, with its powers.
     fn ready<const I: usize>(&self, s: S) -> M::Ready;
 }
 
-/// Nothing to hash.
+/// No vector to hash.
 #[derive(Clone, Copy)]
 pub(crate) struct NoHash;
 
@@ -38,11 +38,11 @@ impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
     }
 }
 
-/// `N` vectors of ciphertext, of which each block meets its own power of H.
+/// `N` vectors of ciphertext, each block of which meets its own power of H.
 pub(crate) struct Hashed<S: Isa, D, T, const N: usize> {
-    /// The powers, from that of the first block on.
+    /// The powers, from the power of the first block on.
     pub(crate) powers: D,
-    /// The hash of what is before them, in lane 0: a block that is added to the first.
+    /// The hash of what is before the vectors, in lane 0: a block that is added to the first.
     pub(crate) hash: S::V,
     pub(crate) text: T,
 }
@@ -52,15 +52,18 @@ pub(crate) trait Source<S: Isa> {
     fn vector<const I: usize>(&self, s: S) -> S::V;
 }
 
-impl<S: Isa, D: Down<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
-    /// `sum` of the products of a turn, reduced and added up over the lanes: the hash behind it, in lane 0.
+impl<S: Isa, D: PowersFrom<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
+    /// Reduces `sum`, the products of a turn, and adds it up over the lanes: the hash behind the turn, in
+    /// lane 0.
     #[inline(always)]
     pub(crate) fn reduced<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
         s.first(s.fold(M::reduce(s, sum, self.powers.constants())))
     }
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>, T: Source<S>, const N: usize> HashWork<S, M> for Hashed<S, D, T, N> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>, T: Source<S>, const N: usize> HashWork<S, M>
+    for Hashed<S, D, T, N>
+{
     const COUNT: usize = N;
 
     #[inline(always)]
@@ -71,7 +74,7 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, T: Source<S>, const N: usize> HashWork<
     }
 }
 
-/// What is opened: not overwritten yet.
+/// A turn to be opened, which is not overwritten yet.
 impl<S: Isa> Source<S> for &Turn<'_, S> {
     #[inline(always)]
     fn vector<const I: usize>(&self, s: S) -> S::V {
@@ -79,7 +82,7 @@ impl<S: Isa> Source<S> for &Turn<'_, S> {
     }
 }
 
-/// What was sealed.
+/// A turn that was sealed.
 impl<S: Isa> Source<S> for Stored<'_, S> {
     #[inline(always)]
     fn vector<const I: usize>(&self, s: S) -> S::V {
@@ -87,7 +90,7 @@ impl<S: Isa> Source<S> for Stored<'_, S> {
     }
 }
 
-/// `N` whole vectors that are opened.
+/// `N` whole vectors to be opened.
 pub(crate) struct Whole<'a, 'b, const N: usize>(pub(crate) &'b InOut<'a>);
 
 impl<S: Isa, const N: usize> Source<S> for Whole<'_, '_, N> {
@@ -105,12 +108,12 @@ impl<S: Isa<V = V>, V: Copy, const N: usize> Source<S> for [V; N] {
     }
 }
 
-/// The round keys of a message but the last, in the order of [`Schedule`].
+/// The round keys of a message except the last, in the order of [`Schedule`].
 pub(crate) trait RoundKeys<S: Isa>: Copy {
     fn key(self, s: S, i: usize) -> S::State;
 }
 
-/// One block each, which every use broadcasts to the lanes.
+/// One block for each key, which every use broadcasts to the lanes.
 impl<S: Isa> RoundKeys<S> for &Schedule {
     #[inline(always)]
     fn key(self, s: S, i: usize) -> S::State {
@@ -118,7 +121,7 @@ impl<S: Isa> RoundKeys<S> for &Schedule {
     }
 }
 
-/// A vector each: in every lane already.
+/// One vector for each key, which is in every lane already.
 impl<S: Isa> RoundKeys<S> for Part<'_> {
     #[inline(always)]
     fn key(self, s: S, i: usize) -> S::State {
@@ -126,18 +129,18 @@ impl<S: Isa> RoundKeys<S> for Part<'_> {
     }
 }
 
-/// Of `N` vectors, which ones.
+/// Which of `N` vectors a round takes.
 const ALL: usize = 0;
 const FIRST_HALF: usize = 1;
 const SECOND_HALF: usize = 2;
 
-/// Whether vector `i` is one of them.
+/// Returns whether vector `i` is one of these.
 const fn is_of(i: usize, n: usize, part: usize) -> bool {
     i >= if part == SECOND_HALF { n / 2 } else { 0 } && i < if part == FIRST_HALF { n / 2 } else { n }
 }
 
-/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million
-/// lines of LLVM IR, now 0.7.
+/// Runs one round. This function and `pin` are separate: written out in each round of `rounds`, they made 4
+/// million lines of LLVM IR; now there are 0.7 million.
 #[inline(always)]
 fn round<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: &S::State) {
     each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.round(&mut x[I], key); } });
@@ -148,9 +151,9 @@ fn pin<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATE
     each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.pin_state(&mut x[I]); } });
 }
 
-/// An AES round of `N` vectors, or of a half of them. Alone they need no pins but where registers are few:
-/// there LLVM would run four states one after the other, with all keys in registers and the sum in memory (64
-/// bytes opened: 3 to 19 % slower).
+/// Runs an AES round of `N` vectors, or of half of them. Without hashing they need pins only where registers
+/// are few: there LLVM would run four states one after the other, with all keys in registers and the sum in
+/// memory (opening 64 bytes took 3 to 19 % longer).
 #[inline(always)]
 fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: usize>(
     s: S,
@@ -158,18 +161,19 @@ fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: us
     key: S::State,
 ) {
     round::<S, N, PART>(s, x, &key);
-    if const { H::COUNT == TURN || !S::ROOMY && N > 3 && N < TURN } {
+    if const { H::COUNT == TURN || !S::MANY_REGISTERS && N > 3 && N < TURN } {
         pin::<S, N, PART>(s, x);
     }
 }
 
-/// Which key round `round` wants: its own, or the one before where keys are added first.
+/// Returns which key round `round` uses: its own, or the previous one on machines that add keys first.
 #[inline(always)]
 const fn before<S: Isa>(round: usize) -> usize {
     round - S::KEY_FIRST as usize
 }
 
-/// All rounds of the first `N` vectors of `x` but the last; returns the sum of what was hashed meanwhile.
+/// Runs all rounds but the last on the first `N` vectors of `x`. Returns the sum of what was hashed
+/// meanwhile.
 #[inline(always)]
 #[allow(unused_comparisons)]
 pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
@@ -179,8 +183,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before
-    // has just stored.
+    // The extra rounds of longer keys come first, without hashing: when sealing, the hash waits for what the
+    // previous turn has just stored.
     if schedule.size != KeySize::Aes128 {
         each!(R in 1 2 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(R))); });
         if schedule.size == KeySize::Aes256 {
@@ -195,12 +199,12 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     }
 
     // Vector 0 waits for the hash before it, so it comes last.
-    if const { S::ROOMY && H::COUNT == TURN } {
+    if const { S::MANY_REGISTERS && H::COUNT == TURN } {
         let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            let key = keys.key(s, WOVEN + before::<S>(R)); // once: in registers between the two halves
+            let key = keys.key(s, WOVEN + before::<S>(R)); // loaded once: it stays in registers between the two halves
             aes::<S, M, H, N, FIRST_HALF>(s, x, key);
             if R <= 8 && const { R % 8 < H::COUNT } {
                 ready[R - 1] = meanwhile.ready::<{ R % 8 }>(s);
@@ -219,8 +223,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
         sum = M::add3(s, sum, sums[6], sums[7]);
         Some(sum)
     } else {
-        // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two
-        // rounds. So are the few vectors of an end, behind every other round.
+        // Sixteen registers hold eight states and three sums, so a whole vector is hashed at once, between
+        // two rounds. The few vectors of an end are hashed in this way too, behind every other round.
         let mut sum = M::zero(s);
         if const { H::COUNT == TURN } {
             sum = M::product(s, meanwhile.ready::<1>(s));

@@ -1,7 +1,7 @@
-//! H^n for any n, and a product by it: what puts the hashes of parts together.
+//! H^n for any n, and a product by it, which combine the hashes of parts.
 //!
-//! A message has a handful of such products, not one for each block. So they are computed with integers, the
-//! same on every machine.
+//! A message has a handful of these products, not one for each block. So they are computed with integers, in
+//! one way on every machine.
 
 use super::{multiply::Factor, powers::times_x};
 use crate::{
@@ -10,12 +10,13 @@ use crate::{
 };
 use zeroize::Zeroize;
 
-/// A power of H, times x and mirrored, as tables of powers hold it. It is as secret as the key.
+/// A power of H, times x and mirrored, in the form in which tables of powers hold it. It is as secret as the
+/// key.
 pub(crate) struct Power(Block);
 
 impl Power {
-    /// H^n; `h` is H in the standard's byte order. By squaring and multiplying: its time depends on `n`,
-    /// which is a public length.
+    /// Returns H^n; `h` is H in the standard's byte order. The function squares and multiplies: its time
+    /// depends on `n`, which is a public length.
     #[inline(always)]
     pub(crate) fn of(h: Block, n: u64) -> Self {
         wiped_after!(frame, {
@@ -33,7 +34,7 @@ impl Power {
         })
     }
 
-    /// `block`·H^n, both in the standard's byte order.
+    /// Returns `block`·H^n, both in the standard's byte order.
     #[inline(always)]
     pub(crate) fn times(&self, block: Block) -> Block {
         wiped_after!(frame, {
@@ -52,7 +53,7 @@ impl Drop for Power {
 /// H^0, times x and mirrored.
 const ONE: Block = 0xc2 << 120 | 1;
 
-/// `a·b·x^-128`.
+/// Returns `a·b·x^-128`.
 #[inline(never)]
 fn product(a: Block, b: Block) -> Block {
     let s = Portable::<1>::here();
@@ -63,8 +64,8 @@ fn product(a: Block, b: Block) -> Block {
 mod tests {
     use super::*;
 
-    /// Against the standard's own bit by bit multiplication (SP 800-38D, section 6.3), and against each
-    /// other.
+    /// Compares the powers with the standard's own multiplication, bit by bit (SP 800-38D, section 6.3), and
+    /// with each other.
     #[test]
     fn powers_are_products() {
         let h = 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e_u128.swap_bytes();

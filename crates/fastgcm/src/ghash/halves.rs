@@ -1,27 +1,28 @@
 //! Multiplications for a machine whose carry-less product takes two low halves or two high ones (Arm's PMULL
-//! and PMULL2), and to which any other pair costs a move between halves first. Winograd's products are all of
-//! that kind, and two of the four of K'.
+//! and PMULL2). Any other pair first costs a move between halves. All of Winograd's products need such a
+//! move, and so do two of the four products of K'.
 //!
-//! Which of the two a row has was decided by llvm-mca (estimates, cycles per block of AES-128, pairs of AESE
-//! and AESMC as one): with three-way XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9
-//! by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6 by K', 14.6 and 15.3 by `Karatsuba`.
+//! llvm-mca decided which of the two a row has (estimates, cycles per block of AES-128, pairs of AESE and
+//! AESMC as one): with three-way XOR on Neoverse V1 and V2, `KeyFoldedHalves` takes 5.5 and 5.6 and
+//! `Karatsuba` 5.8 and 5.9; without it, on Cortex-A72 and Neoverse N1, K' takes 15.4 and 15.6 and `Karatsuba`
+//! 14.6 and 15.3.
 
 use super::multiply::{Multiply, sum_of, times_fold};
 use crate::isa::Vectors;
 
-/// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and
-/// all multiplications (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not
-/// fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is `hi + fold(mid + fold(lo))`, where lo =
-/// a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
+/// Karatsuba: three multiplications a block, and two for a reduction. It is for cores where one pipe does all
+/// AES and all multiplications (Cortex-A72, Neoverse N1: a block of AES-128 takes thirteen cycles of that
+/// pipe, not fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is `hi + fold(mid + fold(lo))`, where
+/// lo = a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
 pub struct Karatsuba;
 
 impl<S: Vectors> Multiply<S> for Karatsuba {
     type Short = Self;
-    /// Blocks, the sum of their halves, B, the sum of its halves.
+    /// Blocks, the sum of their halves, B, and the sum of its halves.
     type Ready = [S::V; 4];
-    /// lo, hi, and what makes mid of them.
+    /// lo, hi, and the product from which mid is made.
     type Sum = [S::V; 3];
     sum_of!(0 1 2);
 
@@ -58,8 +59,8 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 }
 
-/// [`KeyFolded`](super::KeyFolded) with its factors put together anew: four multiplications a block and the
-/// fewest instructions, for cores with as many pipes for AES and multiplication as for anything else
+/// [`KeyFolded`](super::KeyFolded) with its factors combined differently: four multiplications a block and
+/// the fewest instructions, for cores that have as many pipes for AES and multiplication as for anything else
 /// (Neoverse V1 and V2).
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
@@ -69,8 +70,8 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     type Short = Self;
     /// Blocks, and the two factors.
     type Ready = [S::V; 3];
-    /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two
-    /// instructions, added as pairs they would be three.
+    /// The summands of y0 and those of y1, each by halves: with a three-way XOR the four summands of two
+    /// blocks take two instructions; added as pairs they would take three.
     type Sum = [S::V; 4];
     sum_of!(0 1 2 3);
 

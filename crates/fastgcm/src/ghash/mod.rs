@@ -1,11 +1,11 @@
 //! GHASH: the hash of GCM, a polynomial in the hash key H over GF(2^128) (SP 800-38D, section 6.4).
 //!
 //! **Convention.** GCM numbers bits backwards: the first bit of a block is the coefficient of x^0. Reversing
-//! the *bytes* of a block leaves the bits of a 128-bit register mirrored; a carry-less product of two
+//! the *bytes* of a block leaves the bits of a 128-bit register mirrored. A carry-less product of two
 //! mirrored polynomials is the mirrored product, one bit short. So H is multiplied by x once, when a key is
 //! made, and no message ever shifts a bit.
 //!
-//! **Consequence.** A product is taken times x^-128: one multiplication by x^-64 moves the low half of a
+//! **Consequence.** A product is taken times x^-128. One multiplication by x^-64 moves the low half of a
 //! number out at the bottom and back in at the top, `fold(a) = swap(a) + low(a)·(x^63+x^62+x^57)`, and costs
 //! one carry-less multiplication.
 //!
@@ -21,8 +21,9 @@
 //!     Y0 = (a0 + B0)(a1 + K0) + a0·a1 + B0·K0
 //!     Y1 = (a0 + B1)(a1 + K1) + a0·a1 + B1·K1
 //! ```
-//! Three multiplications, each of a register's own two halves, without a shuffle. The last terms depend on
-//! the power alone; their sum over "the powers from 1 to n" is in the key, and costs a message one XOR.
+//! These are three multiplications, each of a register's own two halves, without a shuffle. The last terms
+//! depend only on the power; the key holds their sum over "the powers from 1 to n", which costs a message one
+//! XOR.
 
 #[cfg(any(feature = "hazmat", feature = "rayon"))]
 mod exponent;
@@ -40,4 +41,4 @@ pub use multiply::{KeyFolded, Multiply, Winograd};
 #[allow(unused_imports)] // a row of x86 has it
 pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
-pub(crate) use powers::{Ask, Chains, Down, Few, Powers, aad_lanes, most_powers};
+pub(crate) use powers::{Chains, HasPowers, Powers, PowersForOnce, PowersFrom, aad_lanes, most_powers};

@@ -1,22 +1,22 @@
-//! Ways to multiply many blocks by powers of H: the algebra, and nothing else.
+//! Ways to multiply many blocks by powers of H: only the algebra.
 //!
 //! A multiplication is cut in three steps, so that the bulk loop can spread them between AES rounds.
 
 use crate::isa::Vectors;
 
-/// The low half of `v` times x^63 + x^62 + x^57.
+/// Returns the low half of `v` times x^63 + x^62 + x^57.
 #[inline(always)]
 pub(super) fn times_fold<S: Vectors>(s: S, v: S::V) -> S::V {
     s.clmul_by::<63, 62, 57>(v)
 }
 
-/// `v·x^-64`
+/// Returns `v·x^-64`.
 #[inline(always)]
 pub fn fold<S: Vectors>(s: S, v: S::V) -> S::V {
     s.xor(s.swap_halves(v), times_fold(s, v))
 }
 
-/// `v·v·x^-128`: a square has no products of two different halves.
+/// Returns `v·v·x^-128`: a square has no products of two different halves.
 #[inline(always)]
 pub(super) fn square<S: Vectors>(s: S, v: S::V) -> S::V {
     let (low, high) = (s.clmul::<false, false>(v, v), s.clmul::<true, true>(v, v));
@@ -24,20 +24,20 @@ pub(super) fn square<S: Vectors>(s: S, v: S::V) -> S::V {
 }
 
 pub trait Multiply<S: Vectors>: Copy {
-    /// Blocks that have met their powers.
+    /// Blocks combined with their powers.
     type Ready: Copy;
     /// A sum of products, not yet reduced.
     type Sum: Copy;
 
-    /// A block of zeros leaves something in the sum, to be taken out again: see `constant`.
+    /// Whether a block of zeros leaves something in the sum that must be taken out again: see `constant`.
     const CONSTANTS: bool = false;
 
     /// A way to multiply with these tables that suits short messages where there are many registers.
     type Short: Multiply<S>;
 
-    /// What the two tables of the key hold for a power B and its K = fold(B).
+    /// Returns what the two tables of the key hold for a power B and its K = fold(B).
     fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V);
-    /// What the product of a zero block with that entry leaves behind, reduced.
+    /// Returns what the product of a zero block with this entry leaves behind, reduced.
     #[inline(always)]
     fn constant(s: S, _: S::V, _: S::V) -> S::V {
         s.splat(0)
@@ -55,8 +55,8 @@ pub trait Multiply<S: Vectors>: Copy {
     fn pin_sum(s: S, sum: &mut Self::Sum);
 }
 
-/// Sums are some vectors, which are added one by one: `0 1 2` for three of them. (Without closures and loops:
-/// see `each!`.)
+/// Declares sums that are several vectors, which are added one by one: `0 1 2` for three vectors. (There are
+/// no closures and loops, for the reason that `each!` gives.)
 macro_rules! sum_of {
     ($($i:literal)+) => {
         #[inline(always)]
@@ -82,7 +82,7 @@ macro_rules! sum_of {
 }
 pub(super) use sum_of;
 
-/// Three multiplications a block: for CPUs where they are what is scarce (AMD: one in two cycles).
+/// Three multiplications a block: for CPUs where multiplications are scarce (AMD: one in two cycles).
 #[derive(Clone, Copy)]
 pub struct Winograd;
 
@@ -128,7 +128,7 @@ impl<S: Vectors> Multiply<S> for Winograd {
     }
 }
 
-/// The product of a register's own two halves.
+/// Returns the product of a register's own two halves.
 #[inline(always)]
 fn own<S: Vectors>(s: S, v: S::V) -> S::V {
     s.clmul::<false, true>(v, v)
@@ -142,7 +142,7 @@ pub struct Crossed;
 
 impl<S: Vectors> Multiply<S> for Crossed {
     type Short = Self;
-    /// Blocks, the low halves of B and K, their high halves.
+    /// Blocks, the low halves of B and K, and their high halves.
     type Ready = [S::V; 3];
     /// y0 and y1.
     type Sum = [S::V; 2];
@@ -177,9 +177,9 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 }
 
-/// Four multiplications a block, and fewer of everything else: for CPUs that multiply every cycle but have
-/// few vector ports (Intel). With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64
-/// + y0 below. Intel's paper of 2023 calls it K'.
+/// Four multiplications a block, and fewer of all other instructions: for CPUs that multiply every cycle but
+/// have few vector ports (Intel). With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is
+/// y1·x^64 + y0 below. Intel's paper of 2023 calls this method K'.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // no row of Arm has it
 pub struct KeyFolded;
@@ -221,7 +221,7 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     }
 }
 
-/// A factor that many blocks are multiplied by, with its fold: the setting up of the tables.
+/// A factor by which many blocks are multiplied, with its fold: it sets up the tables.
 pub(super) struct Factor<S: Vectors> {
     pub(super) b: S::V,
     pub(super) k: S::V,
@@ -233,14 +233,15 @@ impl<S: Vectors> Factor<S> {
         Self { b, k: fold(s, b) }
     }
 
-    /// The first lane of `row`, in every lane. (Its fold is among those that the tables are made of.)
+    /// Returns the first lane of `row`, in every lane. (Its fold is among the folds of which the tables are
+    /// made.)
     #[inline(always)]
     pub(super) fn first_lane(s: S, row: S::V) -> Self {
         let splat = |v: S::V| s.splat(s.fold(s.keep_first(v, 16)));
         Self { b: splat(row), k: splat(fold(s, row)) }
     }
 
-    /// `a·b·x^-128`, lane by lane.
+    /// Returns `a·b·x^-128`, lane by lane.
     #[inline(always)]
     pub(super) fn times(&self, s: S, a: S::V) -> S::V {
         KeyFolded::reduce(s, KeyFolded::product(s, [a, self.b, self.k]), s.splat(0))

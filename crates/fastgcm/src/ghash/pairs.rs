@@ -1,5 +1,5 @@
-//! How rows without an instruction for it hash (`gcm::software`): one block at a time or two, in the order of
-//! memory.
+//! How rows without an instruction for GHASH hash (`gcm::software`): one or two blocks at a time, in the
+//! order of memory.
 
 use super::{
     multiply::{Multiply, Winograd, fold},
@@ -15,27 +15,27 @@ use crate::{
 };
 
 pub(crate) trait Pairs<S: Vectors>: Copy {
-    /// What `hash` reads.
+    /// The tables that `hash` reads.
     type Tables: Plain;
-    /// Fills that in. `h` is AES(0).
+    /// Fills in the tables. `h` is AES(0).
     fn fill(s: S, tables: &mut Self::Tables, h: Block);
-    /// GHASH goes on from `hash` over these blocks. One that is left alone may take as long as two.
+    /// Continues GHASH from `hash` over these blocks. A single block may take as long as two.
     fn hash(s: S, tables: &Self::Tables, hash: Block, blocks: &[[u8; 16]]) -> Block;
 }
 
 plain! {
     /// The powers of one vector of at most [`MOST`] blocks, and the sum of their constants.
     pub(crate) struct OneVector {
-        /// First entries of H^2 and H, second entries, constants; and blocks that fill a line.
+        /// First entries of H^2 and H, second entries, constants, and blocks that fill a cache line.
         table: Table<{ 4 * MOST }>,
     }
 }
 
-/// The most blocks of it.
+/// The most blocks of that vector.
 const MOST: usize = 2;
 
 impl OneVector {
-    /// `row` are the powers.
+    /// Fills in the entries; `row` holds the powers.
     fn set<S: Vectors, M: Multiply<S>>(&mut self, s: S, row: S::V, constants: Block) {
         const { assert!(S::BLOCKS <= MOST) }
         let (first, second) = M::table(s, row, fold(s, row));
@@ -49,13 +49,13 @@ impl OneVector {
     }
 }
 
-/// In vectors of one or two blocks, with the powers of one.
+/// Hashing in vectors of one or two blocks, with the powers of one vector.
 impl<S: Vectors> Pairs<S> for Winograd {
     type Tables = OneVector;
 
-    /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave
-    /// where there are no constants yet, are the constants. (Those of two lanes with one power cancel each
-    /// other.)
+    /// The square and the constants come from hashing: a product in place would be two kilobytes of code, and
+    /// there are six. Before there are constants, hashing zeros yields exactly the constants. (The constants
+    /// of two lanes with one power cancel each other.)
     fn fill(s: S, powers: &mut OneVector, h: Block) {
         let mut row = s.splat(times_x(h.swap_bytes()));
         powers.set::<S, Self>(s, row, 0);
@@ -72,7 +72,7 @@ impl<S: Vectors> Pairs<S> for Winograd {
     fn hash(s: S, powers: &OneVector, mut hash: Block, blocks: &[[u8; 16]]) -> Block {
         hash = hash.swap_bytes();
         for blocks in blocks.chunks(S::BLOCKS) {
-            // The hash goes with the first; one alone stands in the last lane.
+            // The hash goes with the first block; a single block is in the last lane.
             let mut lanes = [0; 2];
             for (lane, block) in lanes.iter_mut().rev().zip(blocks.iter().rev()) {
                 *lane = Block::from_be_bytes(*block);
@@ -86,13 +86,13 @@ impl<S: Vectors> Pairs<S> for Winograd {
     }
 }
 
-/// By looking up nibbles ([`isa::nibbles`](crate::isa::nibbles)).
+/// Hashing by looking up nibbles ([`isa::nibbles`](crate::isa::nibbles)).
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // a row of x86 has it
 pub(crate) struct Nibbles;
 
 impl<S: Permutes> Pairs<S> for Nibbles {
-    /// Of H^2 and H.
+    /// The lookups of H^2 and H.
     type Tables = [Lookups<Block>; 2];
 
     fn fill(s: S, powers: &mut Self::Tables, h: Block) {

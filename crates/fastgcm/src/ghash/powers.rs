@@ -1,4 +1,4 @@
-//! The powers of H that a key holds, in the layout that its multiplication wants.
+//! The powers of H that a key holds, in the layout that its multiplication uses.
 
 use super::multiply::{Factor, Multiply, fold, square};
 use crate::{
@@ -8,43 +8,45 @@ use crate::{
 };
 use zeroize::optimization_barrier;
 
-/// Rows of powers, one vector each: as many as the highest power that a message asks for. That is the longest
-/// end's: a turn, AAD beside the lengths, and the lengths.
+/// Returns the rows of powers, one vector each: as many as the highest power that a message needs. The
+/// longest end needs the highest power: a turn, AAD beside the lengths, and the lengths.
 const fn rows(blocks: usize) -> usize {
     (TURN * blocks + aad_lanes(blocks) + 1).div_ceil(blocks)
 }
 
-/// Powers that a key has for vectors of `blocks` blocks. Where nothing is woven there are none.
+/// Returns how many powers a key has for vectors of `blocks` blocks. Where nothing is woven, a key has no
+/// powers.
 pub(crate) const fn most_powers(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { rows(blocks) * blocks }
 }
 
-/// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take
-/// two.)
+/// Returns how many blocks of AAD fit in a tail: its vector has one lane left for the lengths. (Vectors of
+/// one block take two.)
 pub(crate) const fn aad_lanes(blocks: usize) -> usize {
     if blocks == 1 { 1 } else { blocks - 1 }
 }
 
 plain! {
-    /// Two lists, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter;
-    /// n is 9 B (10 where B is 1):
+    /// Two lists, each only as long as vectors of B blocks need it, so that narrow vectors fill and wipe a
+    /// quarter; n is 9 B (10 where B is 1):
     /// ```text
     /// first entries of H^n ... H^1 │ second entries of H^n ... H^1 │ what to add to a turn │ 14 vectors more
     /// ```
-    /// What to add to a turn is the sum of what H^8B ... H^1 leave behind, a part in each lane: the lanes of a hash
-    /// are added in any case. The last 14 vectors are not of GHASH: they are round keys in every lane. (Vectors
-    /// of one block have none: their schedule is that.)
+    /// What is added to a turn is the sum of what H^8B ... H^1 leave behind, a part in each lane: the lanes
+    /// of a hash are added in any case. The last 14 vectors do not belong to GHASH: they are round keys in
+    /// every lane. (Vectors of one block have none of these, because their schedule already has that form.)
     ///
-    /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
+    /// Powers descend, so that blocks and powers run in one direction. The space that narrow vectors leave
+    /// free is zero.
     pub(crate) struct Powers {
         table: Table<SIZE>,
     }
 }
 
-/// For the widest vectors.
+/// The size for the widest vectors.
 const SIZE: usize = 2 * most_powers(4) + (1 + MORE) * 4;
 
-/// Vectors behind the lists.
+/// The number of vectors behind the lists.
 const MORE: usize = 14;
 
 /// Where the lists begin for vectors of `S`.
@@ -59,7 +61,7 @@ impl<S: Vectors> Lists<S> {
 }
 
 impl Powers {
-    /// The vectors behind the lists.
+    /// Returns the vectors behind the lists.
     #[inline(always)]
     pub(crate) fn more<S: Vectors>(&self, _: S) -> Part<'_> {
         self.table.part(Lists::<S>::MORE, MORE * S::BLOCKS)
@@ -71,13 +73,13 @@ impl Powers {
         table.store(s, Lists::<S>::MORE + i * S::BLOCKS, v);
     }
 
-    /// How many blocks are written: what stands behind them is zero.
+    /// Returns how many blocks are written; the blocks behind them are zero.
     pub(crate) const fn filled<S: Vectors>() -> usize {
         Lists::<S>::ALL
     }
 
-    /// The first `powers` powers or a few more, at most all that back end `s` can ask for; zeros in place of the
-    /// others. `h` is AES(0), in every lane.
+    /// Makes the first `powers` powers or a few more, at most all that back end `s` can use, and writes zeros
+    /// in place of the others. `h` is AES(0), in every lane.
     #[inline(always)]
     #[allow(unused_assignments)] // `each!` writes the loop out
     pub(crate) fn fill<S: Vectors, M: Multiply<S>>(
@@ -94,8 +96,8 @@ impl Powers {
                     if usize::is_power_of_two(I) && powers <= I * S::BLOCKS {
                         break 'rows;
                     }
-                    // The first I rows times the highest power in them are the next I: four steps one after the
-                    // other. (The ninth and tenth are made of the fifth and sixth.)
+                    // The first I rows times their highest power are the next I rows: four steps, one after
+                    // the other. (The ninth and tenth rows come from the fifth and sixth.)
                     if I == 2 || I == 4 {
                         factor = Factor::first_lane(s, row[I - 1]);
                     }
@@ -120,24 +122,24 @@ impl Powers {
         }
     }
 
-    /// Zeros, where `fill` has written.
+    /// Writes zeros where `fill` has written.
     #[inline(always)]
     pub(crate) fn wipe<S: Vectors>(&mut self, s: S) {
         self.table.wipe_vectors(s, Self::filled::<S>() / S::BLOCKS);
     }
 }
 
-/// H·x, which is what POLYVAL calls H, of AES(0) in every lane. A product: through general registers it would
-/// wait twice as long.
+/// Returns H·x, which POLYVAL calls H, from AES(0) in every lane. This is a product: through general
+/// registers H would wait twice as long.
 #[inline(always)]
 fn times_x_once<S: Vectors>(s: S, h: S::V) -> S::V {
     Factor::new(s, s.splat(X)).times(s, s.byte_swap(h))
 }
 
-/// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
+/// Returns H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which POLYVAL calls H.
 #[inline(always)]
 fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
-    // By doubling too: of each two runs of n lanes the first has H^n more. H^2, H^4 ... are squares: they
+    // This doubles too: of each two runs of n lanes the first has H^n more. H^2, H^4 ... are squares: they
     // wait for half as many multiplications as another product does, and for no move between lanes.
     let (mut row, mut double) = (h, h);
     let mut n = 1;
@@ -151,21 +153,21 @@ fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
     (row, Factor::new(s, double))
 }
 
-/// The powers of one message, whose lanes have a chain each: the last vector meets H^B ... H^1, and any other
-/// meets powers of H^B, in every lane. Of these there are eight, or for a short message one, in registers, so
-/// that it waits for no others.
+/// The powers of one message whose lanes have a chain each: the last vector meets H^B ... H^1, and any other
+/// vector meets powers of H^B, in every lane. There are eight powers of H^B. A short message has only one, in
+/// registers, so it waits for no others.
 pub(crate) struct Chains<S: Vectors> {
     last: [S::V; 2],
     step: [S::V; 2],
     /// H^B, in every lane.
     factor: S::V,
-    /// First entries of H^8B ... H^B, second entries, and what their constants add up to, in every lane.
+    /// First entries of H^8B ... H^B, second entries, and the sum of their constants, in every lane.
     table: Table<{ 2 * TURN + 4 }>,
     powers: usize,
 }
 
 impl<S: Vectors> Chains<S> {
-    /// H^B alone. `h` is POLYVAL's H, in every lane.
+    /// Makes H^B alone. `h` is POLYVAL's H, in every lane.
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
         const { assert!(!M::Short::CONSTANTS) }
@@ -174,7 +176,7 @@ impl<S: Vectors> Chains<S> {
         Self { last, step, factor: factor.b, table: Table::ZERO, powers: 1 }
     }
 
-    /// Eight powers of it.
+    /// Makes eight powers of H^B.
     #[inline(always)]
     #[allow(unused_assignments)] // `each!` writes the loop out
     pub(crate) fn fill<M: Multiply<S>>(&mut self, s: S) {
@@ -182,7 +184,7 @@ impl<S: Vectors> Chains<S> {
         let (table, mut row, mut constants) = (&mut self.table, [first; TURN], s.splat(0));
         each!(I in 0 1 2 3 4 5 6 7 => { if const { I * S::BLOCKS < TURN } {
             if I > 0 {
-                // The first I rows times the highest power in them are the next I.
+                // The first I rows times their highest power are the next I rows.
                 if I > 1 && usize::is_power_of_two(I) {
                     double = Factor::first_lane(s, row[I - 1]);
                 }
@@ -200,14 +202,14 @@ impl<S: Vectors> Chains<S> {
         self.powers = TURN;
     }
 
-    /// How many powers of H^B there are.
+    /// Returns how many powers of H^B there are.
     #[inline(always)]
     pub(crate) fn powers(&self) -> usize {
         self.powers
     }
 
-    /// The hash of a vector that meets H^B ... H^1, or of vectors of one block that meet H^2 and H; not added
-    /// up over the lanes.
+    /// Returns the hash of a vector that meets H^B ... H^1, or of vectors of one block that meet H^2 and H.
+    /// It is not added up over the lanes.
     #[inline(always)]
     pub(crate) fn last<M: Multiply<S>>(&self, s: S, mut v: S::V, behind: Option<S::V>) -> S::V {
         let mut sum = M::Short::zero(s);
@@ -228,32 +230,32 @@ impl<S: Vectors> Chains<S> {
         )
     }
 
-    /// Each lane times H^B.
+    /// Multiplies each lane by H^B.
     #[inline(always)]
     pub(crate) fn step<M: Multiply<S>>(&self, s: S, v: S::V) -> S::V {
         let [first, second] = self.step;
         M::Short::reduce(s, M::Short::product(s, M::Short::ready(s, v, first, second)), s.splat(0))
     }
 
-    /// The entries of H^(i+1)B, in every lane.
+    /// Returns the entries of H^(i+1)B, in every lane.
     #[inline(always)]
     pub(crate) fn entries(&self, s: S, i: usize) -> (S::V, S::V) {
         if i == 0 { self.step.into() } else { self.entries_in_turn(s, i) }
     }
 
-    /// The entries of H^(i+1)B, where eight vectors go in turn.
+    /// Returns the entries of H^(i+1)B, where eight vectors take turns.
     #[inline(always)]
     pub(crate) fn entries_in_turn(&self, s: S, i: usize) -> (S::V, S::V) {
         (s.splat(self.table.get(TURN - 1 - i)), s.splat(self.table.get(2 * TURN - 1 - i)))
     }
 
-    /// What to add, in each lane, to a sum that used all of them once each.
+    /// Returns what must be added, in each lane, to a sum that used each power once.
     #[inline(always)]
     pub(crate) fn constant(&self, s: S) -> S::V {
         s.splat(self.table.get(2 * TURN))
     }
 
-    /// Zeros, where something has been written.
+    /// Writes zeros where something has been written.
     #[inline(always)]
     pub(crate) fn wipe(&mut self, s: S) {
         let zero = s.splat(0);
@@ -265,31 +267,33 @@ impl<S: Vectors> Chains<S> {
     }
 }
 
-/// Powers that a tail may ask for: those of a key, or [`Few`].
-pub(crate) trait Ask<S: Vectors> {
-    type Down<'a>: Down<S>
+/// Powers that a tail may use: those of a key, or [`PowersForOnce`].
+pub(crate) trait HasPowers<S: Vectors> {
+    type PowersFrom<'a>: PowersFrom<S>
     where
         Self: 'a;
 
-    /// H^n, H^(n-1) ... H^1, for `n` blocks.
-    fn down_from(&self, s: S, n: usize) -> Self::Down<'_>;
-    /// The entries of a vector whose last lane has no block yet, with those of H^1 there.
+    /// Returns H^n, H^(n-1) ... H^1, for `n` blocks.
+    fn powers_from(&self, s: S, n: usize) -> Self::PowersFrom<'_>;
+    /// Returns the entries of a vector whose last lane has no block yet, with the entries of H^1 in that
+    /// lane.
     fn with_last(&self, s: S, entries: (S::V, S::V)) -> (S::V, S::V);
 }
 
 /// The entries of H^n, H^(n-1) ... H^1.
-pub(crate) trait Down<S: Vectors>: Copy {
-    /// The entries of one vector of blocks, behind the first `skip`.
+pub(crate) trait PowersFrom<S: Vectors>: Copy {
+    /// Returns the entries of one vector of blocks, behind the first `skip`.
     fn vector(self, skip: usize) -> (S::V, S::V);
-    /// What to add to a sum that used each power of a turn once and whose lanes will be added. Of a turn only.
+    /// Returns what must be added to a sum that used each power of a turn once and whose lanes will be added.
+    /// This holds only for a turn.
     fn constants(self) -> S::V;
 }
 
-impl<S: Vectors> Ask<S> for Powers {
-    type Down<'a> = Descending<'a, S>;
+impl<S: Vectors> HasPowers<S> for Powers {
+    type PowersFrom<'a> = Descending<'a, S>;
 
     #[inline(always)]
-    fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
+    fn powers_from(&self, s: S, n: usize) -> Descending<'_, S> {
         const { assert!(3 * Lists::<S>::LENGTH <= SIZE) }
         Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, 2 * Lists::<S>::LENGTH), s }
     }
@@ -301,19 +305,19 @@ impl<S: Vectors> Ask<S> for Powers {
     }
 }
 
-/// The powers of two vectors, in registers, for a message that is sealed under a key of its own: from memory,
-/// what begins between two rows that have just been stored would be loaded when both have left the store
+/// The powers of two vectors, in registers, for a message that is sealed under a key of its own. From memory,
+/// a vector that begins between two rows just stored could be loaded only after both have left the store
 /// buffer (15 ns on Zen 5, twice).
 #[derive(Clone, Copy)]
-pub(crate) struct Few<S: Vectors> {
+pub(crate) struct PowersForOnce<S: Vectors> {
     /// First and second entries of H^2B ... H^(B+1).
     high: [S::V; 2],
-    /// And of H^B ... H^1.
+    /// First and second entries of H^B ... H^1.
     low: [S::V; 2],
 }
 
-impl<S: Vectors> Few<S> {
-    /// For a multiplication of short messages, which has no constants.
+impl<S: Vectors> PowersForOnce<S> {
+    /// Makes the powers for a multiplication of short messages, which has no constants.
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
         const { assert!(!M::CONSTANTS) }
@@ -323,12 +327,12 @@ impl<S: Vectors> Few<S> {
     }
 }
 
-impl<S: Vectors> Ask<S> for Few<S> {
-    type Down<'a> = Window<S>;
+impl<S: Vectors> HasPowers<S> for PowersForOnce<S> {
+    type PowersFrom<'a> = Window<S>;
 
     #[inline(always)]
-    fn down_from(&self, s: S, n: usize) -> Window<S> {
-        Window { few: *self, n, s }
+    fn powers_from(&self, s: S, n: usize) -> Window<S> {
+        Window { powers: *self, n, s }
     }
 
     #[inline(always)]
@@ -337,7 +341,7 @@ impl<S: Vectors> Ask<S> for Few<S> {
     }
 }
 
-/// `v` with the last lane of `other`.
+/// Returns `v` with the last lane of `other`.
 #[inline(always)]
 fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
     s.xor(other, s.keep_first(s.xor(v, other), 16 * (S::BLOCKS - 1)))
@@ -346,18 +350,18 @@ fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
 /// The powers from H^n on.
 #[derive(Clone, Copy)]
 pub(crate) struct Window<S: Vectors> {
-    few: Few<S>,
+    powers: PowersForOnce<S>,
     n: usize,
     s: S,
 }
 
-impl<S: Vectors> Down<S> for Window<S> {
+impl<S: Vectors> PowersFrom<S> for Window<S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
-        let (Self { few, n, s }, zero) = (self, [self.s.splat(0); 2]);
+        let (Self { powers, n, s }, zero) = (self, [self.s.splat(0); 2]);
         let n = n - skip;
         let (high, low, lane) =
-            if n > S::BLOCKS { (few.high, few.low, S::BLOCKS) } else { (few.low, zero, 0) };
+            if n > S::BLOCKS { (powers.high, powers.low, S::BLOCKS) } else { (powers.low, zero, 0) };
         let skip = lane + S::BLOCKS - n;
         (s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
     }
@@ -371,12 +375,13 @@ impl<S: Vectors> Down<S> for Window<S> {
 /// The entries of H^n, H^(n-1) ... H^1 in the memory of a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Descending<'a, S> {
-    /// From the first entry of H^n on, as long as both lists are: so the positions of its vectors are constants.
+    /// The powers from the first entry of H^n on, in a part as long as both lists: so the positions of its
+    /// vectors are constants.
     part: Part<'a>,
     s: S,
 }
 
-impl<S: Vectors> Down<S> for Descending<'_, S> {
+impl<S: Vectors> PowersFrom<S> for Descending<'_, S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
         (self.part.load(self.s, skip), self.part.load(self.s, Lists::<S>::SECOND + skip))
@@ -384,20 +389,20 @@ impl<S: Vectors> Down<S> for Descending<'_, S> {
 
     #[inline(always)]
     fn constants(self) -> S::V {
-        // The powers of a turn begin so many blocks before the end of the list.
+        // The powers of a turn begin `TURN * BLOCKS` blocks before the end of the list.
         self.part.load(self.s, TURN * S::BLOCKS + Lists::<S>::CONSTANT - Lists::<S>::LENGTH)
     }
 }
 
 impl<S: Vectors> Descending<'_, S> {
-    /// Those of H^n, in every lane.
+    /// Returns the entries of H^n, in every lane.
     #[inline(always)]
     pub(crate) fn splat(self) -> (S::V, S::V) {
         (self.s.splat(self.part.get(0)), self.s.splat(self.part.get(Lists::<S>::SECOND)))
     }
 }
 
-/// Runs of `n` lanes, of `a` and of `b` in turns.
+/// Returns runs of `n` lanes, alternately of `a` and of `b`.
 #[inline(always)]
 fn runs<S: Vectors>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
     let (both, mut v) = (s.xor(a, b), b);
@@ -407,10 +412,11 @@ fn runs<S: Vectors>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
     v
 }
 
-/// What `Factor::times` has to multiply H by to make H·x: `times_x` of `times_x` of one. (A test says so.)
+/// The factor by which `Factor::times` multiplies H to make H·x: `times_x` of `times_x` of one. (A test
+/// checks this.)
 pub(super) const X: Block = 0x46 << 120 | 3;
 
-/// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
+/// Returns H·x, mirrored. There is no branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
 pub fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))

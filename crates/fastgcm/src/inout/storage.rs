@@ -1,24 +1,25 @@
-//! What an engine keeps in a key: memory of one size in every key, seen as the type of the engine.
+//! What an engine keeps in a key: memory of one size in every key, viewed as the engine's own type.
 
 use super::{Table, no_memset};
 use crate::{Block, isa::Vectors};
 use core::mem::{MaybeUninit, offset_of};
 use zeroize::optimization_barrier;
 
-/// Types of which any bytes are a value.
+/// Types for which any bytes are a valid value.
 /// # Safety
-/// They are.
+/// Any bytes are a valid value of the type.
 pub(crate) unsafe trait Plain: Sized {
-    /// Bytes of its fields. They are all of it where it is seen in [`Storage`]: there is no padding.
+    /// The number of bytes of its fields. Where [`Storage`] is viewed as this type, these are all its bytes:
+    /// there is no padding.
     const BYTES: usize;
 
-    /// Zeros.
+    /// A value of zeros.
     const ZERO: Self = {
         // SAFETY: any bytes are a value.
         unsafe { MaybeUninit::zeroed().assume_init() }
     };
 
-    /// Zeros in all of it, and a barrier, which is what `zeroize` promises.
+    /// Writes zeros to all of the value, with a barrier, as `zeroize` promises.
     #[inline(always)]
     fn wipe(&mut self) {
         *self = Self::ZERO;
@@ -26,22 +27,22 @@ pub(crate) unsafe trait Plain: Sized {
     }
 }
 
-// SAFETY: a number.
+// SAFETY: `Block` is a number.
 unsafe impl Plain for Block {
     const BYTES: usize = size_of::<Self>();
 }
 
-// SAFETY: made of those.
+// SAFETY: its elements are plain.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
     const BYTES: usize = N * T::BYTES;
 }
 
-// SAFETY: made of numbers.
+// SAFETY: it is made of numbers.
 unsafe impl<const N: usize> Plain for Table<N> {
     const BYTES: usize = N * Block::BYTES;
 }
 
-/// A struct of plain fields, which is plain itself.
+/// Declares a struct of plain fields, which is plain itself.
 macro_rules! plain {
     ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$generic:ident>)? { $($(#[$doc:meta])* $of:vis $field:ident: $type:ty,)+ }) => {
         $(#[$meta])*
@@ -52,7 +53,7 @@ macro_rules! plain {
         }
 
         #[allow(unsafe_code)]
-        // SAFETY: its fields are, as the sum says, which names them all.
+        // SAFETY: its fields are plain, as the sum says, which names them all.
         unsafe impl $(<$generic: $crate::inout::Plain>)? $crate::inout::Plain for $name $(<$generic>)? {
             const BYTES: usize = 0 $(+ <$type as $crate::inout::Plain>::BYTES)+;
         }
@@ -63,19 +64,19 @@ pub(crate) use plain;
 /// Room for what any engine keeps.
 pub(crate) type Storage = Table<132>;
 
-/// Memory for a `T` that may hold nothing yet: it can be written, and not read.
+/// Memory for a `T` that may not be initialised yet: it can be written, but not read.
 pub(crate) struct Unwritten<'a, T>(&'a mut MaybeUninit<T>);
 
 impl<'a, T: Plain> Unwritten<'a, T> {
-    /// That of a value.
+    /// Takes the memory of a value.
     #[cfg(test)]
     #[inline(always)]
     pub(crate) fn of(value: &'a mut T) -> Self {
-        // SAFETY: what is written there is bytes, of which any are a `T`.
+        // SAFETY: only bytes are written there, and any bytes are a `T`.
         Self(unsafe { &mut *core::ptr::from_mut(value).cast() })
     }
 
-    /// Puts a vector there, from block `i` on.
+    /// Writes a vector, from block `i` on.
     #[inline(always)]
     pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
         assert!(i <= size_of::<T>() / 16 - S::BLOCKS);
@@ -83,44 +84,45 @@ impl<'a, T: Plain> Unwritten<'a, T> {
         unsafe { s.store(self.0.as_mut_ptr().cast::<u8>().add(16 * i), v) }
     }
 
-    /// Puts zeros there, in all of it.
+    /// Writes zeros to all of the memory.
     #[inline(always)]
     pub(crate) fn zeroed(self) -> &'a mut T {
         self.0.write(T::ZERO)
     }
 }
 
-/// What all engines keep, and behind it what one of them keeps: its own type `T`, or room for any.
+/// What all engines keep, and behind it what one engine keeps: its own type `T`, or room for any engine's.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct Kept<A, T> {
     /// AES round keys.
     pub(crate) schedule: A,
-    /// What the engine hashes with, and whatever else it makes of a key.
+    /// What the engine hashes with, and whatever else it derives from a key.
     pub(crate) tables: T,
 }
 
 impl<A> Kept<A, Storage> {
-    /// What a key keeps, as the engine sees it.
+    /// Returns what a key keeps, as the engine sees it.
     #[inline(always)]
     pub(crate) fn view<T: Plain>(&self) -> &Kept<A, T> {
         let () = Kept::<A, T>::FITS;
-        // SAFETY: it fits, and any bytes are a `T`.
+        // SAFETY: a `T` fits, and any bytes are a `T`.
         unsafe { &*core::ptr::from_ref(self).cast() }
     }
 
-    /// Where it lies, of which the engine writes the tables and goes on with the rest.
+    /// Splits the memory of a key into the schedule and the tables, which the engine has still to write.
     /// # Safety
-    /// The schedule is there.
+    /// The schedule is initialised.
     #[inline(always)]
     pub(crate) unsafe fn parts<T: Plain>(place: &mut MaybeUninit<Self>) -> (&mut A, Unwritten<'_, T>) {
         let () = Kept::<A, T>::FITS;
         let start = place.as_mut_ptr();
-        // SAFETY: both lie there, one behind the other; the caller's promise; and the engine's tables fit.
+        // SAFETY: both lie there, one behind the other; the caller vouches for the schedule; and the engine's
+        // tables fit.
         unsafe { (&mut (*start).schedule, Unwritten(&mut *(&raw mut (*start).tables).cast())) }
     }
 
-    /// Zeros in the schedule, and in what lies behind the first `blocks` blocks of the tables.
+    /// Writes zeros to the schedule, and to all tables behind their first `blocks` blocks.
     #[inline(always)]
     pub(crate) fn zero_around<S: Vectors>(s: S, place: &mut MaybeUninit<Self>, blocks: usize) {
         let (all, tables, vector) = (size_of::<Self>(), offset_of!(Self, tables), 16 * S::BLOCKS);
@@ -128,22 +130,23 @@ impl<A> Kept<A, Storage> {
             all.is_multiple_of(vector) && tables.is_multiple_of(vector) && blocks.is_multiple_of(S::BLOCKS)
         );
         let (zero, start) = (no_memset(s), place.as_mut_ptr().cast::<u8>());
-        // Two loops: one that leaves something out is not unrolled (vectors of one block: a key 50 ns).
+        // Two loops: the compiler does not unroll one loop that leaves something out (with vectors of one
+        // block, 50 ns a key).
         for at in (0..tables).step_by(vector) {
-            // SAFETY: whole vectors, of which it is made.
+            // SAFETY: the memory is made of whole vectors.
             unsafe { s.store(start.add(at), zero) }
         }
         for at in (tables + 16 * blocks..all).step_by(vector) {
-            // SAFETY: whole vectors, of which it is made.
+            // SAFETY: the memory is made of whole vectors.
             unsafe { s.store(start.add(at), zero) }
         }
     }
 
-    /// What a key keeps, to be changed.
+    /// Returns what a key keeps, for changes.
     #[inline(always)]
     pub(crate) fn view_mut<T: Plain>(&mut self) -> &mut Kept<A, T> {
         let () = Kept::<A, T>::FITS;
-        // SAFETY: it fits, any bytes are a `T`, and a `T` without padding is bytes.
+        // SAFETY: a `T` fits, any bytes are a `T`, and a `T` without padding is bytes.
         unsafe { &mut *core::ptr::from_mut(self).cast() }
     }
 }
@@ -165,17 +168,17 @@ mod tests {
     use super::*;
     use crate::{isa::Portable, material::Material};
 
-    /// Zeros in all of a place but what is left out, and nowhere beside it.
+    /// `zero_around` writes zeros to all of a place except what it leaves out, and nothing beside the place.
     fn zeros<S: Vectors>(s: S) -> usize {
         const SIZE: usize = size_of::<Material>();
         let (tables, mut done) = (offset_of!(Material, tables), 0);
         for blocks in (0..=(SIZE - tables) / 16).step_by(S::BLOCKS) {
             let mut places = [const { MaybeUninit::<Material>::uninit() }; 3];
             let at = places.as_mut_ptr().cast::<[u8; 3 * SIZE]>();
-            // SAFETY: it has as many bytes.
+            // SAFETY: the place has as many bytes.
             unsafe { at.write([0xa5; _]) }
             Material::zero_around(s, &mut places[1], blocks);
-            // SAFETY: it has as many bytes, and each is written.
+            // SAFETY: the places have as many bytes, and each has been written.
             let bytes = unsafe { places.as_ptr().cast::<[u8; 3 * SIZE]>().read() };
             let behind = SIZE + tables + 16 * blocks..2 * SIZE;
             for (i, byte) in bytes.iter().enumerate() {

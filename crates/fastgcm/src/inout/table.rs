@@ -4,8 +4,8 @@ use super::{Plain, part_of_block};
 use crate::{Block, isa::Vectors};
 use zeroize::{Zeroize, optimization_barrier};
 
-/// A table of blocks that can be read one by one or a vector at a time: in memory every block has its bytes
-/// in the order of the message, whatever the machine's own order.
+/// A table of blocks that can be read one by one or a vector at a time. In memory every block has its bytes
+/// in the order of the message, whatever the machine's own byte order.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Table<const N: usize>([Block; N]);
@@ -22,36 +22,36 @@ impl<const N: usize> Table<N> {
         Block::from_le(self.0[i])
     }
 
-    /// All of it, in the order of a message.
+    /// Returns the whole table, in the order of a message.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: blocks are plain bytes.
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), 16 * N) }
     }
 
-    /// The `n <= 16` bytes from byte `i` on, as the first of a block.
+    /// Returns the `n <= 16` bytes from byte `i` on, as the first bytes of a block.
     #[inline(always)]
     pub(crate) fn part_of_block(&self, i: usize, n: usize) -> Block {
         part_of_block(&self.bytes()[i..][..n])
     }
 
-    /// The vector that starts at block `i`.
+    /// Loads the vector that starts at block `i`.
     #[inline(always)]
     pub(crate) fn load<S: Vectors>(&self, s: S, i: usize) -> S::V {
         assert!(i <= N - S::BLOCKS);
-        // SAFETY: just checked.
+        // SAFETY: the line above has checked the bounds.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
     }
 
     #[inline(always)]
     pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
         assert!(i <= N - S::BLOCKS);
-        // SAFETY: just checked.
+        // SAFETY: the line above has checked the bounds.
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
     }
 
-    /// Zeros in the first `n` vectors. (As a `memset` of more than 2 KiB it took 17 ns on Zen 5, and nothing
-    /// beside it.)
+    /// Writes zeros to the first `n` vectors. (A `memset` of more than 2 KiB took 17 ns on Zen 5, and nothing
+    /// else ran meanwhile.)
     #[inline(always)]
     pub(crate) fn wipe_vectors<S: Vectors>(&mut self, s: S, n: usize) {
         let zero = no_memset(s);
@@ -61,25 +61,26 @@ impl<const N: usize> Table<N> {
         optimization_barrier(self);
     }
 
-    /// `blocks` blocks from block `i` on.
+    /// Returns `blocks` blocks from block `i` on.
     #[inline(always)]
     pub(crate) fn part(&self, i: usize, blocks: usize) -> Part<'_> {
         Part(&self.0[i..][..blocks])
     }
 
-    /// `blocks` blocks, of which the first stands `n` before block `end`.
+    /// Returns `blocks` blocks, the first of which stands `n` blocks before block `end`.
     #[inline(always)]
     pub(crate) fn part_before(&self, end: usize, n: usize, blocks: usize) -> Part<'_> {
         assert!(n <= end && end - n + blocks <= N);
-        // SAFETY: just checked. (As `part(end - n, ..)` it takes two instructions more; by blocks, not bytes, up to
-        // five in an end, since `n` was made of a number of bytes.)
+        // SAFETY: the line above has checked the bounds. (As `part(end - n, ..)` this takes two instructions
+        // more; by blocks instead of bytes it takes up to five more in an end, because `n` is derived from a
+        // number of bytes.)
         Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).byte_sub(16 * n), blocks) })
     }
 }
 
 /// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check
-/// for each vector left eight compare-and-branch pairs in the bulk loop, an index for each three instructions
-/// a load in every tail.)
+/// for each vector left eight compare-and-branch pairs in the bulk loop, and an index for each left three
+/// instructions a load in every tail.)
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a>(&'a [Block]);
 
@@ -89,16 +90,16 @@ impl Part<'_> {
         Block::from_le(self.0[i])
     }
 
-    /// The vector that starts at block `i`.
+    /// Loads the vector that starts at block `i`.
     #[inline(always)]
     pub(crate) fn load<S: Vectors>(self, s: S, i: usize) -> S::V {
         assert!(i + S::BLOCKS <= self.0.len());
-        // SAFETY: just checked.
+        // SAFETY: the line above has checked the bounds.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
     }
 }
 
-/// A zero that the optimiser does not know for one: it would put its stores together to a `memset`.
+/// Returns a zero that the optimiser does not recognise: it would merge its stores into a `memset`.
 #[inline(always)]
 pub(crate) fn no_memset<S: Vectors>(s: S) -> S::V {
     let mut zero = s.splat(0);
@@ -106,7 +107,7 @@ pub(crate) fn no_memset<S: Vectors>(s: S) -> S::V {
     zero
 }
 
-/// One fill and a barrier: the loop of volatile stores of `zeroize` took as long as a short message.
+/// One fill and a barrier: the loop of volatile stores in `zeroize` took as long as a short message.
 impl<const N: usize> Zeroize for Table<N> {
     fn zeroize(&mut self) {
         self.wipe();

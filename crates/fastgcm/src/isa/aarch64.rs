@@ -1,36 +1,36 @@
-//! AArch64 with the Cryptographic Extension: one block a vector, the page of operations that the algorithm
-//! asks for.
+//! AArch64 with the Cryptographic Extension: one block a vector, and the page of operations that the
+//! algorithm uses.
 //!
 //! Arm's AES round is two instructions, AESE (add a key, shift rows, substitute bytes) and AESMC (mix
-//! columns). The key comes *before* the round, so `whiten` is nothing at all, and no round needs an XOR.
-//! Cores fuse the pair only if the two stand side by side; `cargo xtask cross` reads the disassembly and
-//! fails if one does not.
+//! columns). The key comes *before* the round, so `whiten` does nothing, and no round needs an XOR. Cores
+//! fuse the pair only if the two instructions are adjacent; `cargo xtask cross` reads the disassembly and
+//! fails if a pair is split.
 //!
-//! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux
-//! 5.10). His techniques by name, and what became of each here:
-//! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with
-//!   the tag's block (`gcm::tail`).
-//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a
-//!   hash step between the groups. Interleaving 4x or 5x, as he did, leaves room for the round keys in
-//!   registers, but not more: `lab/asm/arm.py` has models count cycles.
-//! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower
-//!   powers: the blocks stay where they are and the *powers* are read from right to left
+//! **Where the techniques come from.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2,
+//! Linux 5.10). These are his techniques by name, and what this library does with each:
+//! * *GHASH aggregation*, one reduction for four blocks: here one for eight, and in the tail one for all
+//!   blocks with the tag's block (`gcm::tail`).
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four
+//!   (`MANY_REGISTERS`), with a hash step between the groups. Interleaving 4x or 5x, as he did, leaves
+//!   registers free for the round keys, but gains nothing else: `lab/asm/arm.py` has models count cycles.
+//! * *Blocks filled from right to left*, so that the last block meets H^1 and fewer blocks need only the
+//!   lower powers: here the blocks stay where they are and the *powers* are read from right to left
 //!   (`ghash::powers`), with zeros behind H^1.
-//! * *The whole keystream generated and the surplus dropped*: a step of four vectors, and a tail of one to
-//!   four (`plan::Class`); what lies behind the text is masked off (`keep_first`) and meets a power of zero.
+//! * *The whole keystream generated and the surplus dropped*: here a step of four vectors, and a tail of one
+//!   to four (`plan::Class`); bytes behind the text are masked off (`keep_first`) and meet a power of zero.
 //! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses
-//!   put together by a shift. His reads 16 bytes that end where the text ends, and so asks for 16 bytes of
-//!   text, or for a copy; these read no byte beside the text even of one byte, at the end of a page or at its
-//!   beginning, for two branches on the length.
-//! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its
-//!   sum.
+//!   combined by a shift. His code reads 16 bytes that end where the text ends, and so needs 16 bytes of
+//!   text, or a copy. These functions read no byte outside the text, even of one byte at either end of a
+//!   page, and pay for that with two branches on the length.
+//! * *The tag folded into the one call*: J0 is one more state of the tail, and the lengths are one more block
+//!   of its sum.
 //!
-//! He wins 9 to 38 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %):
-//! there the old code, two blocks at a time, had all that the pipeline could use. Whether eight lose more,
-//! only a Cortex-A72 can tell; none was at hand.
+//! He wins 9 to 38 % on ThunderX2, but in his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %):
+//! there the old code, two blocks at a time, already gave the pipeline all that it could use. Only a
+//! Cortex-A72 can tell whether eight blocks lose more; none was at hand.
 
-// Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the
-// operation alone.
+// Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks only at
+// the operation.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
 
 use super::{Isa, Vectors};
@@ -48,20 +48,21 @@ macro_rules! isa {
         pub(crate) struct $token(());
 
         impl $token {
-            /// The proof. Safe to call only where the compiler knows that the features are enabled.
+            /// Returns the token, which is the proof. Only a function with these features enabled may call
+            /// this function.
             #[target_feature(enable = $features)]
             pub(crate) fn here() -> Self {
                 Self(())
             }
         }
 
-        // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the
-        // caller's promise.
+        // SAFETY (of every block below): a token exists only where its features are enabled; the caller
+        // vouches for the pointers.
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Vectors for $token {
             type V = uint8x16_t;
             const BLOCKS: usize = 1;
-            const ROOMY: bool = true;
+            const MANY_REGISTERS: bool = true;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }
@@ -83,8 +84,8 @@ macro_rules! isa {
             #[inline(always)] fn high_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
                 unsafe { vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))) }
             }
-            /// PMULL takes two low halves, PMULL2 two high ones: for one of each, `a` is swapped, once for
-            /// both that need it.
+            /// PMULL takes two low halves, PMULL2 two high ones: for one half of each kind, `a` is swapped,
+            /// once for both products that need it.
             #[inline(always)] fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
                 let a = if A_HIGH == B_HIGH { a } else { self.swap_halves(a) };
                 unsafe {
@@ -149,16 +150,17 @@ fn block(v: uint8x16_t) -> Block {
     unsafe { transmute(v) }
 }
 
-/// `v`, in a vector register. LLVM takes a power of H that comes from memory for two integers, and moves each
-/// half from there to where PMULL wants it.
+/// Returns `v`, kept in a vector register. LLVM takes a power of H that comes from memory for two integers,
+/// and moves each half to where PMULL uses it.
 #[inline(always)]
 fn whole(mut v: uint8x16_t) -> uint8x16_t {
-    // SAFETY: no instruction.
+    // SAFETY: the template has no instruction.
     unsafe { asm!("/*{0:v}*/", inout(vreg) v, options(pure, nomem, nostack, preserves_flags)) }
     v
 }
 
-/// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.
+/// Joins two words. The optimiser does not see how: it would load both words at once, or store each by
+/// itself.
 #[inline(always)]
 pub(crate) fn joined(low: u32, high: u32) -> u64 {
     let (low, mut both) = (u64::from(low), u64::from(high));
@@ -169,8 +171,8 @@ pub(crate) fn joined(low: u32, high: u32) -> u64 {
     both
 }
 
-/// One TBL. (As an intrinsic it became REV64 and EXT, since its indices are known; with them in a register it
-/// is one instruction less for each block.)
+/// One TBL. (As an intrinsic it became REV64 and EXT, because its indices are known; with them in a register
+/// it is one instruction less for each block.)
 #[inline(always)]
 fn reverse(v: uint8x16_t) -> uint8x16_t {
     let reversed;
@@ -188,10 +190,10 @@ unsafe fn eor_eor(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t {
     unsafe { veorq_u8(veorq_u8(a, b), c) }
 }
 
-/// A round. As intrinsics the scheduler now and then put another instruction between the two (8 pairs of
+/// Runs a round. With intrinsics the scheduler sometimes put another instruction between the two (8 pairs of
 /// 1,105 in the code that sealed long messages).
 /// # Safety
-/// AES.
+/// The processor has AES.
 #[inline(always)]
 unsafe fn round(mut x: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
     // SAFETY: the caller's promise.
@@ -203,7 +205,7 @@ unsafe fn round(mut x: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
 }
 
 /// # Safety
-/// AES.
+/// The processor has AES.
 #[inline(always)]
 unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so AESE with a
@@ -220,9 +222,9 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
     }
 }
 
-/// Two overlapping loads of the largest power of two that fits, the second shifted into its place: no byte
-/// before or behind is touched, so nothing can go wrong at the end of a page. The branches depend on lengths
-/// only.
+/// Makes two overlapping loads of the largest power of two that fits, and shifts the second into its place:
+/// no byte before or behind is touched, so nothing can go wrong at the end of a page. The branches depend
+/// only on lengths.
 /// # Safety
 /// `n <= 16` bytes are readable.
 #[inline(always)]

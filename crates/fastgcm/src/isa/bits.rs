@@ -1,35 +1,35 @@
-//! Shifts, for variants in `fastgcm-studies`: no row of the table needs them. Whatever has no instruction for
-//! one multiplies by a power of x.
+//! Shifts, for variants in `fastgcm-studies`: no row of the table needs them. A variant without a shift
+//! instruction multiplies by a power of x.
 
 use super::{Portable, Vectors, item_on, portable::SBox};
 use crate::Block;
 
 pub trait Bits: Vectors {
-    /// The halves, each shifted left by `N` bits, 0 < N < 64.
+    /// Shifts each half left by `N` bits, 0 < N < 64.
     #[inline(always)]
     fn shift_left<const N: u32>(self, v: Self::V) -> Self::V {
         let power = self.splat(1 << N);
         self.low_halves(self.clmul::<false, false>(v, power), self.clmul::<true, false>(v, power))
     }
-    /// And right.
+    /// Shifts each half right by `N` bits, 0 < N < 64.
     #[inline(always)]
     fn shift_right<const N: u32>(self, v: Self::V) -> Self::V {
         let power = self.splat(1 << (64 - N));
         self.high_halves(self.clmul::<false, false>(v, power), self.clmul::<true, false>(v, power))
     }
-    /// Lanes shifted by four bytes, to the higher ones; zeros come in.
+    /// Shifts each lane by four bytes to the higher ones; zeros come in.
     #[inline(always)]
     fn up_word(self, v: Self::V) -> Self::V {
         self.xor(self.shift_left::<32>(v), self.low_halves(self.splat(0), self.shift_right::<32>(v)))
     }
-    /// To the lower ones.
+    /// Shifts each lane by four bytes to the lower ones; zeros come in.
     #[inline(always)]
     fn down_word(self, v: Self::V) -> Self::V {
         self.xor(self.shift_right::<32>(v), self.high_halves(self.shift_left::<32>(v), self.splat(0)))
     }
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Bits for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Bits for Portable<N, MANY_REGISTERS, X> {
     fn shift_left<const BITS: u32>(self, v: Self::V) -> Self::V {
         v.map(|x| ((x as u64) << BITS) as Block | (x >> 64) << (64 + BITS))
     }
@@ -44,7 +44,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Bits for Portable<N, ROOMY, X> 
     }
 }
 
-/// Those of a token of x86, by its intrinsics.
+/// The shifts of a token of x86, by its intrinsics.
 macro_rules! bits {
     ($($token:ident $sll:ident $srl:ident $bslli:ident $bsrli:ident;)+) => {$(
         impl Bits for crate::isa::$token {

@@ -1,4 +1,5 @@
-//! How functions of a row are called where nothing else pays: as any function of Rust.
+//! How functions of a row are called on machines where no special convention pays off: like any function of
+//! Rust.
 
 use crate::Block;
 

@@ -1,6 +1,6 @@
-//! How functions of a row are called on x86-64: as System V has it, on Windows too, so that a tag comes back in a
-//! vector register. Through two general registers it takes four instructions and 4 cycles more, and for these
-//! the next message waits.
+//! How functions of a row are called on x86-64: with System V's convention, on Windows too, so that a tag
+//! comes back in a vector register. Through two general registers a tag takes four instructions and 4 cycles
+//! more, and the next message waits for these.
 
 use crate::Block;
 use core::{arch::x86_64::__m128i, mem::transmute};
@@ -24,9 +24,9 @@ impl Tagged {
     }
 }
 
-/// The type of a pointer to a function of a row, or such a function. An argument is a number, a reference, a slice or
-/// two numbers of 64 bits: anything else is copied to the stack, in halves, and loaded as a whole before both halves
-/// have left the store buffer (10 ns).
+/// The type of a pointer to a function of a row, or such a function. An argument is a number, a reference, a
+/// slice or two numbers of 64 bits: anything else would be copied to the stack in halves, and loaded as a
+/// whole before both halves have left the store buffer (10 ns).
 macro_rules! row_function {
     (type [$($life:lifetime)?] ($($type:ty),*) -> $result:ty) => {
         $(for<$life>)? unsafe extern "sysv64-unwind" fn($($type),*) -> $result

@@ -1,7 +1,7 @@
-//! What an x86 processor has, and the operating system lets us use: CPUID and XGETBV, without `std`.
+//! What an x86 processor has and the operating system lets programs use: CPUID and XGETBV, without `std`.
 //!
-//! Registers wider than 128 bits exist only if the operating system saves them, so the features that use them
-//! count only with OSXSAVE and the bits of XCR0.
+//! Registers wider than 128 bits exist only if the operating system saves them, so features that use such
+//! registers count only with OSXSAVE and the bits of XCR0.
 
 use super::detect::Features;
 use core::{
@@ -9,16 +9,17 @@ use core::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// The features of this CPU.
+/// Returns the features of this CPU.
 #[inline]
 pub(crate) fn features() -> Features {
     Features(facts() & !ASKED)
 }
 
-/// CPUID is slow, under a hypervisor tens of microseconds, so it is asked once: the cached word is a fact
-/// about the machine, the same for whoever asks first.
+/// CPUID is slow, under a hypervisor tens of microseconds, so it is called only once: the cached word is a
+/// fact about the machine, which every caller would find.
 ///
-/// With feature `scrub` it is read for every message, so what asks stands apart.
+/// With feature `scrub` the word is read for every message, so the code that calls CPUID is a separate
+/// function.
 #[inline]
 fn facts() -> u32 {
     #[cold]
@@ -39,13 +40,14 @@ static CACHE: AtomicU32 = AtomicU32::new(0);
 const ASKED: u32 = 1 << 31;
 
 fn ask() -> Features {
-    // SAFETY: `decide` asks for XCR0 where OSXSAVE is set: there XGETBV exists, and register 0 may be read.
+    // SAFETY: `decide` asks for XCR0 only where OSXSAVE is set: there XGETBV exists, and register 0 may be
+    // read.
     decide(cpuid(0).eax, cpuid(1).ecx, || (cpuid(7).ebx, cpuid(7).ecx), || unsafe { xcr0() })
 }
 
-/// What these answers allow: the highest leaf, ECX of leaf 1, EBX and ECX of leaf 7 (Intel's manual, volume
-/// 2, CPUID), and XCR0 (volume 1, section 15.2). The last two are asked for where they exist. Deciding is
-/// apart from asking, so that a test can make up any processor.
+/// Returns what these answers allow: the highest leaf, ECX of leaf 1, EBX and ECX of leaf 7 (Intel's manual,
+/// volume 2, CPUID), and XCR0 (volume 1, section 15.2). The last two are requested only where they exist.
+/// Deciding is separate from asking, so that a test can make up any processor.
 fn decide(
     highest: u32,
     one: u32,
@@ -90,7 +92,7 @@ fn cpuid(leaf: u32) -> CpuidResult {
 }
 
 /// # Safety
-/// OSXSAVE.
+/// The processor reports OSXSAVE.
 #[target_feature(enable = "xsave")]
 unsafe fn xcr0() -> u64 {
     // SAFETY: the caller's promise.
@@ -102,8 +104,8 @@ mod tests {
     extern crate std;
     use super::*;
 
-    /// F9: bit by bit what std's macro says. (std reports `avx2` and wider only with `avx`, which is the same
-    /// question.)
+    /// F9: the features agree bit by bit with std's macro. (std reports `avx2` and wider only with `avx`,
+    /// which amounts to one question.)
     #[test]
     fn f09_agrees_with_std_bit_by_bit() {
         macro_rules! agree {
@@ -116,9 +118,9 @@ mod tests {
         assert_eq!(features(), ask());
     }
 
-    /// F9: every processor and operating system that can be made up of the bits that count, with all other
-    /// bits clear, and set. Each feature wants all of its bits and no other, leaf 7 counts where it exists,
-    /// and nobody asks for XCR0 without OSXSAVE.
+    /// F9: every processor and operating system that the relevant bits can describe, with all other bits
+    /// clear, and set. Each feature needs all of its bits and no other, leaf 7 counts where it exists, and
+    /// XCR0 is never read without OSXSAVE.
     #[test]
     fn f09_every_processor_that_can_be_made_up() {
         // ECX of leaf 1, EBX and ECX of leaf 7, and XCR0, side by side.

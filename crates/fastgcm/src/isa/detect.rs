@@ -1,8 +1,8 @@
 //! Sets of processor features, by the names that rustc gives them.
 //!
-//! The vendor is never asked, and no feature is concluded from another: a hypervisor may take away any single
-//! bit (one that left VAES and took AES led another library to wrong ciphertext with a valid tag). A row of
-//! the table runs only where each bit that it names is set.
+//! The vendor is never asked, and no feature is inferred from another: a hypervisor may take away any single
+//! bit. (One hypervisor that left VAES and took AES led another library to wrong ciphertext with a valid
+//! tag.) A row of the table runs only where each bit that it names is set.
 
 /// A set of features, or the parse of a list of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,8 @@ impl Features {
         Self(self.0 | other.0)
     }
 
-    /// The set that a `#[target_feature(enable = "...")]` list names. An unknown name does not compile.
+    /// Returns the set that a `#[target_feature(enable = "...")]` list names. An unknown name does not
+    /// compile.
     pub(crate) const fn named(list: &str) -> Self {
         let list = list.as_bytes();
         let (mut bits, mut start, mut i) = (0, 0, 0);
@@ -33,13 +34,13 @@ impl Features {
         Self(bits)
     }
 
-    /// All of `other` are here.
+    /// Returns whether this set contains all of `other`.
     #[inline]
     pub(crate) fn contain(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The names of those that are here, as rustc spells them.
+    /// Returns the names of the features in this set, as rustc spells them.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         NAMES.iter().enumerate().filter(move |(i, _)| self.0 >> i & 1 == 1).map(|(_, name)| *name)
     }
@@ -68,7 +69,7 @@ const NAMES: [&str; 19] = [
     "zvkt",
 ];
 
-/// The bit of the name `list[from..to]`.
+/// Returns the bit of the name `list[from..to]`.
 const fn bit(list: &[u8], from: usize, to: usize) -> u32 {
     let mut n = 0;
     while n < NAMES.len() {
@@ -103,7 +104,8 @@ mod tests {
         assert_eq!(Features::named(""), Features(0));
     }
 
-    /// F9: every set of features that a processor may have, against every row: one that is missing is enough.
+    /// F9: every set of features that a processor may have, with every row: one missing feature is enough to
+    /// rule out a row.
     #[test]
     fn f09_a_row_needs_each_of_its_features() {
         let mut sets = 0;

@@ -1,10 +1,10 @@
-//! What a RISC-V processor has. User code cannot ask it; Linux answers `riscv_hwprobe` from 6.4 on
-//! (Documentation/arch/riscv/hwprobe.rst), for what all processors of the machine have. `std` asks the same,
-//! but tells only a nightly compiler. Elsewhere nothing is found.
+//! What a RISC-V processor has. User code cannot ask the processor; Linux answers `riscv_hwprobe` from 6.4 on
+//! (Documentation/arch/riscv/hwprobe.rst), for what all processors of the machine have. `std` makes this call
+//! too, but exposes the answer only to a nightly compiler. On other systems no feature is found.
 
 use super::detect::Features;
 
-/// The features of this machine.
+/// Returns the features of this machine.
 #[cfg(target_os = "linux")]
 pub(crate) fn features() -> Features {
     const NAMES: [(u32, Features); 5] = [
@@ -26,8 +26,8 @@ pub(crate) fn features() -> Features {
     Features::NONE
 }
 
-/// `RISCV_HWPROBE_KEY_IMA_EXT_0` of <asm/hwprobe.h>; nothing where the kernel knows of none, or keeps vectors
-/// from this process.
+/// Returns `RISCV_HWPROBE_KEY_IMA_EXT_0` of <asm/hwprobe.h>, or nothing if the kernel does not know the key
+/// or keeps vectors from this process.
 #[cfg(target_os = "linux")]
 fn extensions() -> u64 {
     const HWPROBE: usize = 258;
@@ -43,13 +43,13 @@ fn extensions() -> u64 {
     if failed != 0 || key != 4 {
         return 0;
     }
-    // SAFETY: only asks. An error is a kernel that cannot keep vectors from anybody.
+    // SAFETY: the call only asks. A kernel that cannot keep vectors from a process returns an error.
     let control = unsafe { system_call(PRCTL, [PR_RISCV_V_GET_CONTROL, 0, 0, 0, 0]) };
     if control > 0 && control & 3 == OFF { bits & !V } else { bits }
 }
 
 /// # Safety
-/// What the call does to memory is the caller's to know.
+/// The caller knows what the call does to memory.
 #[cfg(target_os = "linux")]
 unsafe fn system_call(number: usize, arguments: [usize; 5]) -> isize {
     let mut result = arguments[0] as isize;

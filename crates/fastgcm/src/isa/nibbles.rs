@@ -1,56 +1,58 @@
 //! GHASH by looking up nibbles in a register, for processors that permute bytes (SSSE3) and cannot multiply
 //! polynomials.
 //!
-//! A block is taken as it stands in memory: byte j holds the coefficients of x^8j to x^(8j+7), the highest
-//! bit first. In
+//! A block is used as it is in memory: byte j holds the coefficients of x^8j to x^(8j+7), the highest bit
+//! first. In
 //! ```text
 //!     a·H = sum over j of x^8j·(first nibble of byte j)·H + x^8j·(second nibble of byte j)·x^4·H
 //! ```
-//! there are only sixteen different products nibble·H, and sixteen nibble·x^4·H. Byte p of those, for all
-//! sixteen nibbles, fills one register, and one permutation of it looks up byte p of the products of *all*
-//! nibbles of a block. A register cannot be watched as a cache can, and the time does not depend on what is
-//! looked up. What comes out for p = 15 has its place fifteen bytes behind what comes out for p = 0: so, by
-//! Horner, with p from 15 down to 0, two lookups, and all that there is moves on by one byte.
+//! there are only sixteen different products nibble·H, and sixteen nibble·x^4·H. Byte p of these products,
+//! for all sixteen nibbles, fills one register, and one permutation of that register looks up byte p of the
+//! products of *all* nibbles of a block. A register cannot be watched as a cache can, and the time does not
+//! depend on the values looked up. The result for p = 15 belongs fifteen bytes behind the result for p = 0.
+//! So, by Horner, with p from 15 down to 0, there are two lookups, and then the whole sum moves on by one
+//! byte.
 //!
 //! **Two blocks at a time**, times H^2 and H, share the moves and the reduction: 15.6 ns a block instead of
-//! 23.6 (Skylake-SP); four, with twice the tables in each key, would be 13.2.
+//! 23.6 (Skylake-SP). Four blocks, with twice the tables in each key, would take 13.2.
 
 #![allow(dead_code, reason = "for rows that most machines lack")]
 
 use super::Isa;
 use crate::Block;
 
-/// Sixteen bytes, in the order of memory. Bits are counted as GCM counts them: the first of a byte is its
+/// Sixteen bytes, in the order of memory. Bits are counted as GCM counts them: the first bit of a byte is the
 /// highest.
 pub(crate) trait Bytes: Copy {
     fn zero() -> Self;
     fn xor(self, other: Self) -> Self;
-    /// Each byte's first and second nibble, as numbers below 16.
+    /// Returns each byte's first and second nibble, as numbers below 16.
     fn nibbles(self) -> [Self; 2];
-    /// For each byte of `index`, which is below 16, that byte of this vector.
+    /// Returns, for each byte of `index`, which is below 16, that byte of this vector.
     fn lookup(self, index: Self) -> Self;
-    /// Thirty-two bytes, of which the last is zero, one place further on.
+    /// Moves thirty-two bytes, the last of which is zero, one place on.
     fn along(low: Self, high: Self) -> (Self, Self);
-    /// The bits of each byte `N` places on, and those that leave it, at their places in the byte behind.
+    /// Moves the bits of each byte `N` places on. The bits that leave a byte come back at their places in the
+    /// next byte.
     fn bits_along<const N: u32>(self) -> (Self, Self);
-    /// Bytes of this vector and of `other` in turns: the sixteen first, then the sixteen last.
+    /// Returns bytes of this vector and of `other` alternately: the first sixteen, then the last sixteen.
     fn riffle(self, other: Self) -> [Self; 2];
 }
 
 /// A row that hashes this way.
 pub(crate) trait Permutes: Isa {
-    /// The lookups of a power of H.
+    /// Makes the lookups of a power of H.
     fn lookups(self, power: Block, lookups: &mut Lookups<Block>);
-    /// GHASH goes on from `hash` over these blocks, with the lookups of H^2 and H.
+    /// Continues GHASH from `hash` over these blocks, with the lookups of H^2 and H.
     fn hash(self, powers: &[Lookups<Block>; 2], hash: Block, blocks: &[[u8; 16]]) -> Block;
 }
 
-/// Byte p of nibble·H in row p, first for first nibbles, then for second ones.
+/// Byte p of nibble·H in row p, first for first nibbles, then for second nibbles.
 pub(crate) type Lookups<T> = [[T; 2]; 16];
 
 // (No closures below: one that is not inlined loses the target feature.)
 
-/// The sum of `blocks` times what their lookups were made for.
+/// Returns the sum of `blocks` times the powers of their lookups.
 #[inline(always)]
 pub(crate) fn multiply<B: Bytes + From<T>, T: Copy, const N: usize>(
     blocks: [B; N],
@@ -74,8 +76,8 @@ pub(crate) fn multiply<B: Bytes + From<T>, T: Copy, const N: usize>(
     reduce(low, high)
 }
 
-/// `low + high·x^128`, for a `high` whose last byte is zero, so that once is enough: x^128 = x^7 + x^2 + x +
-/// 1.
+/// Returns `low + high·x^128`. The last byte of `high` must be zero, so that one reduction is enough: x^128 =
+/// x^7 + x^2 + x + 1.
 #[inline(always)]
 fn reduce<B: Bytes>(low: B, high: B) -> B {
     let ((one, one_out), (two, two_out), (seven, seven_out)) =
@@ -84,7 +86,7 @@ fn reduce<B: Bytes>(low: B, high: B) -> B {
     low.xor(high).xor(one).xor(two).xor(seven).xor(out)
 }
 
-/// The lookups for multiplication by `h`.
+/// Makes the lookups for multiplication by `h`.
 #[inline(always)]
 pub(crate) fn lookups<B: Bytes + Into<T>, T>(h: B, lookups: &mut Lookups<T>) {
     // Products of nibbles, whose highest bit is 1; then x, x^2, x^3.
@@ -98,15 +100,15 @@ pub(crate) fn lookups<B: Bytes + Into<T>, T>(h: B, lookups: &mut Lookups<T>) {
         let lowest = n & n.wrapping_neg();
         rows[n] = rows[lowest].xor(rows[n - lowest]);
     }
-    // Transposed, by four riffles.
+    // The rows are transposed by four riffles.
     for _ in 0..4 {
         let halves = rows;
         for i in 0..8 {
             [rows[2 * i], rows[2 * i + 1]] = halves[i].riffle(halves[i + 8]);
         }
     }
-    // Times x^4: what leaves a byte enters the next, and what leaves the last comes in at the front, as in
-    // `reduce`.
+    // Multiplied by x^4: bits that leave a byte enter the next, and bits that leave the last byte come in at
+    // the front, as in `reduce`.
     let out = rows[15].bits_along::<4>().1;
     let (one, two, seven) = (out.bits_along::<1>().0, out.bits_along::<2>().0, out.bits_along::<7>());
     let mut enters = [out.xor(one).xor(two).xor(seven.0), seven.1];

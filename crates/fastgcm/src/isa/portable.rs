@@ -1,14 +1,14 @@
-//! No instruction for AES or carry-less multiplication: bit-sliced AES and integer multiplication, in
-//! constant time. No table, no branch on data. Written in [words](word) of 64 bits, which are two side by
-//! side where every processor of the target has such vectors.
+//! Machines without instructions for AES or carry-less multiplication: bit-sliced AES and integer
+//! multiplication, in constant time, without tables and without branches on data. The code uses [words](word)
+//! of 64 bits, or two words side by side where every processor of the target has such vectors.
 //!
-//! **AES** stands in [`aes`].
+//! **AES** is in [`aes`].
 //!
-//! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors,
-//! and the carries of their product fall in the three zeros above each bit, as long as no more than 15 ones
-//! are counted: of 32 bits every fourth are eight. Three such products make one of 64 bits (Karatsuba).
+//! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors.
+//! The carries of their product then fall in the three zeros above each bit, as long as no more than 15 ones
+//! are added; every fourth of 32 bits is eight bits. Three such products make one of 64 bits (Karatsuba).
 //!
-//! This assumes that the CPU multiplies in constant time, as all 64-bit ones known to us do (Cortex-M3 does
+//! This assumes that the CPU multiplies in constant time, as all 64-bit CPUs known to us do (Cortex-M3 does
 //! not).
 
 mod aes;
@@ -19,11 +19,11 @@ use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
 
-/// `N` lanes, 1 to 4: the table uses as many as a word has, and for AES what is [`Sliced`]. Our tests use
-/// all, `ROOMY` or not as other back ends are, so that the paths of those run on any machine. `X` is the
-/// S-box of the key schedule.
+/// `N` lanes, 1 to 4: the table uses as many lanes as a word has, and for AES the blocks of [`Sliced`]. Our
+/// tests use all numbers of lanes, `MANY_REGISTERS` or not as other back ends are, so that the paths of those
+/// back ends run on any machine. `X` is the S-box of the key schedule.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable<const N: usize, const ROOMY: bool = false, X = Circuit>(pub(super) X);
+pub(crate) struct Portable<const N: usize, const MANY_REGISTERS: bool = false, X = Circuit>(pub(super) X);
 
 /// A way to the S-box of AES.
 pub(crate) trait SBox: Copy + 'static {
@@ -53,24 +53,24 @@ impl SBox for Circuit {
     }
 }
 
-impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
-    /// Nothing to prove.
+impl<const N: usize, const MANY_REGISTERS: bool> Portable<N, MANY_REGISTERS> {
+    /// Returns the token; there is nothing to prove.
     pub(crate) fn here() -> Self {
         const { assert!(N >= 1 && N <= 4) }
         Self(Circuit)
     }
 
-    /// A state as a vector: tests look at states.
+    /// Returns a state as a vector, for tests.
     #[cfg(test)]
     pub(crate) fn unsliced(x: Planes<u64>) -> [Block; N] {
         unslice(x)
     }
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Vectors for Portable<N, MANY_REGISTERS, X> {
     type V = [Block; N];
     const BLOCKS: usize = N;
-    const ROOMY: bool = ROOMY;
+    const MANY_REGISTERS: bool = MANY_REGISTERS;
 
     unsafe fn load(self, src: *const u8) -> Self::V {
         // SAFETY: the caller's promise; an array of bytes has no alignment.
@@ -83,7 +83,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
     #[inline]
     unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V {
         if n == 16 * N {
-            // SAFETY: the caller's promise. (Not a call to `memcpy`, nor below.)
+            // SAFETY: the caller's promise. (This avoids a call of `memcpy`, as does the code below.)
             return unsafe { self.load(src) };
         }
         let mut bytes = [[0; 16]; N];
@@ -165,7 +165,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
     fn pin(self, _: &mut Self::V) {}
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Isa for Portable<N, MANY_REGISTERS, X> {
     type State = Planes<u64>;
 
     #[inline(always)]
@@ -199,7 +199,7 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     fn round_keys(self, keys: &mut [[Block; 4]]) {
         aes::round_keys(keys);
     }
-    /// All of them at once.
+    /// Encrypts all of them at once.
     #[inline(never)]
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 4 * Widest::LANES], _: usize) {
         *blocks = aes::encrypt::<Widest>(keys, *blocks);
@@ -221,7 +221,7 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     }
 }
 
-/// The products of 64 bits, lane by lane.
+/// Returns the products of 64 bits, lane by lane.
 #[inline(always)]
 fn clmul_lanes<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     let mut products = [0; N];
@@ -235,14 +235,14 @@ fn clmul_lanes<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     products
 }
 
-/// [`clmul_lanes`] as a call: our tests spell out hundreds of products.
+/// [`clmul_lanes`] as a call, because our tests spell out hundreds of products.
 #[inline(never)]
 fn clmul_call<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     clmul_lanes(a, b)
 }
 
-/// The carry-less product of two polynomials of 64 bits, lane by lane: its lower and its upper half. By
-/// Karatsuba.
+/// Returns the carry-less product of two polynomials of 64 bits, lane by lane: its lower and its upper half,
+/// by Karatsuba.
 #[inline(always)]
 fn clmul<W: Word>(a: W, b: W) -> (W, W) {
     let (a1, b1) = (a.down(32), b.down(32));
@@ -251,8 +251,8 @@ fn clmul<W: Word>(a: W, b: W) -> (W, W) {
     (low ^ middle.up(32), high ^ middle.down(32))
 }
 
-/// The product of the lower 32 bits. Class k of it, bits k, k + 4, ..., is the sum of the four products of
-/// classes i and j of the factors with i + j = k modulo 4.
+/// Returns the product of the lower 32 bits. Class k of the product, bits k, k + 4, ..., is the sum of the
+/// four products of classes i and j of the factors with i + j = k modulo 4.
 #[inline(always)]
 fn clmul32<W: Word>(a: W, b: W) -> W {
     const CLASS: u64 = 0x1111_1111_1111_1111;
@@ -268,7 +268,7 @@ fn clmul32<W: Word>(a: W, b: W) -> W {
 mod tests {
     use super::*;
 
-    /// Every pair of single bits, and the worst case for carries: all ones. In words of each width.
+    /// Checks every pair of single bits, and the worst case for carries, all ones, in words of each width.
     #[test]
     fn clmul_is_carry_less() {
         let slow =

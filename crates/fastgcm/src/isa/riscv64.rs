@@ -1,22 +1,22 @@
-//! RISC-V with vector cryptography: four blocks a vector, the page of operations that the algorithm asks for.
+//! RISC-V with vector cryptography: four blocks a vector, and the page of operations that the algorithm uses.
 //!
 //! AES is Zvkned, whose round adds the key last, as on x86; GHASH is Zvbc (carry-less multiplication of
-//! 64-bit elements), byte order Zvkb. Zvkg's `vghsh` multiplies *and reduces* each block: it has no unreduced
-//! product to sum up, so it is no `clmul`, and one block would wait for the one before. Zvkt promises that
-//! none of these instructions takes a time that depends on data.
+//! 64-bit elements), and byte order is Zvkb. Zvkg's `vghsh` multiplies *and reduces* each block: it has no
+//! unreduced product to sum up, so it cannot serve as `clmul`, and one block would wait for the previous one.
+//! Zvkt promises that the time of these instructions does not depend on data.
 //!
 //! **What rustc 1.95 lacks.** It has no vector type for RISC-V that may be an operand of `asm!`, and the
-//! names of these features are unstable (rust-lang/rust#150257), so:
+//! names of these features are unstable (rust-lang/rust#150257). So:
 //! * A vector lives in memory, and an operation is one `asm!`: set the length, load, compute, store. A round
-//!   of four blocks is five instructions where one would do (`vsetivli`, two `vle32`, `vaesem`, `vse32`),
-//!   1.25 a block; on x86 with AVX-512 it is 0.25.
+//!   of four blocks is five instructions where one would be enough (`vsetivli`, two `vle32`, `vaesem`,
+//!   `vse32`): 1.25 a block; on x86 with AVX-512 it is 0.25.
 //! * `here` cannot say its features, and no compiler checks this row: only `Backend::row` does, when a key
 //!   is made.
-//! * An entry does not have the features enabled, so each `asm!` lets the assembler have them for itself.
+//! * An entry does not have the features enabled, so each `asm!` enables them in the assembler for itself.
 //!
-//! Any VLEN from 128 bits on (which V implies) gives the same: four registers hold 64 bytes, and where they
-//! could hold more, the length says 64. Bytes behind the first `n` are not read or written because the length
-//! says `n`: neither masks nor branches.
+//! Any VLEN from 128 bits on (which V implies) gives equal results: four registers hold 64 bytes, and where
+//! they could hold more, the length says 64. Bytes behind the first `n` are neither read nor written because
+//! the length says `n`: there are neither masks nor branches.
 
 use super::{Isa, Vectors};
 use crate::Block;
@@ -27,20 +27,20 @@ use core::{arch::asm, mem::MaybeUninit};
 pub(crate) struct Zvkned(());
 
 impl Zvkned {
-    /// Nothing proves the features to the compiler (see above): for the row of the table that names them, and
-    /// nobody else.
+    /// Nothing proves the features to the compiler (see above): only the row of the table that names them may
+    /// call this function.
     pub(crate) fn here() -> Self {
         Self(())
     }
 }
 
-/// In memory: lane 0 first, the lowest byte of each first.
+/// A vector in memory: lane 0 first, the lowest byte of each lane first.
 type Lanes = [Block; 4];
 
 const BYTES: usize = size_of::<Lanes>();
 
-/// Vector instructions that leave all they compute at `out`. Up to sixteen registers, in groups of four (or
-/// two, for halves).
+/// Runs vector instructions that leave all their results at `out`. They use up to sixteen registers, in
+/// groups of four (or two, for halves).
 macro_rules! compute {
     ($($line:literal),+; $($name:ident = $operand:expr),+) => {{
         let mut out = MaybeUninit::<Lanes>::uninit();
@@ -60,13 +60,13 @@ macro_rules! compute {
 }
 
 // SAFETY (of every block below): a token exists only where the row's features were found; each `asm!` reads
-// what its operands point to and writes all of `out`; pointers are the caller's promise.
+// what its operands point to and writes all of `out`; the caller vouches for the pointers.
 #[allow(clippy::undocumented_unsafe_blocks)]
 #[rustfmt::skip]
 impl Vectors for Zvkned {
     type V = Lanes;
     const BLOCKS: usize = 4;
-    const ROOMY: bool = true;
+    const MANY_REGISTERS: bool = true;
     #[inline(always)] unsafe fn load(self, src: *const u8) -> Lanes {
         unsafe { compute!("vsetvli zero, {n}, e8, m4, ta, ma", "vle8.v v0, ({src})", "vse8.v v0, ({out})"; n = BYTES, src = src) }
     }
@@ -177,13 +177,13 @@ impl Isa for Zvkned {
     fn pin_state(self, _: &mut Lanes) {}
 }
 
-/// One half of the first block; those of the others follow at a step of a block.
+/// Returns one half of the first block; the halves of the other blocks follow in steps of one block.
 #[inline(always)]
 fn half<const HIGH: bool>(v: &Lanes) -> *const u64 {
     (&raw const *v).cast::<u64>().wrapping_add(HIGH as usize)
 }
 
-/// Blocks of which `low` and `high` are the first halves.
+/// Returns the blocks whose first halves are `low` and `high`.
 /// # Safety
 /// Both come from [`half`], of vectors that live.
 #[inline(always)]

@@ -1,8 +1,9 @@
-//! Any machine: the stack only, by a function that takes as much of it as the entry had, and overwrites it.
+//! Any machine: only the stack, wiped by a function that takes as much of it as the entry had, and overwrites
+//! it.
 
 use core::{hint::black_box, mem::MaybeUninit};
 
-/// A place in the frame of the function that this is inlined into.
+/// Returns a place in the frame of the function into which this call is inlined.
 #[inline(always)]
 pub(super) fn stack_pointer() -> usize {
     let here = MaybeUninit::<u8>::uninit();
@@ -20,7 +21,7 @@ pub(super) fn wipe(lowest: usize) {
     }
 }
 
-/// So many bytes, and whatever this function's own frame takes.
+/// Overwrites `BYTES` bytes, and whatever this function's own frame takes.
 #[inline(never)]
 fn overwrite<const BYTES: usize>() {
     black_box(&mut [0_u8; BYTES]);

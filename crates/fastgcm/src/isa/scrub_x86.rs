@@ -1,26 +1,26 @@
 //! x86-64: the stack and all registers that a called function may leave changed, in one piece of assembler,
-//! since a compiler would be free to put something in a register that has just been wiped.
+//! because a compiler could put something in a register that has just been wiped.
 
 use super::{detect::Features, features};
 use core::arch::asm;
 
-/// Where the frame of the function ends that this is inlined into.
+/// Returns where the frame of the function ends into which this call is inlined.
 #[inline(always)]
 pub(super) fn stack_pointer() -> usize {
     let here;
-    // SAFETY: reads a register.
+    // SAFETY: the instruction only reads a register.
     unsafe { asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
     here
 }
 
-/// Which vector registers there are to be wiped. Not which the row uses: `memcpy` takes the widest that the
-/// processor has.
+/// Which vector registers are to be wiped. The row's own registers do not decide this: `memcpy` uses the
+/// widest registers that the processor has.
 enum Registers {
-    /// Those that every processor of the kind has.
+    /// The registers that every processor of the family has.
     Base,
-    /// Sixteen, twice as wide.
+    /// Sixteen registers, twice as wide.
     Avx,
-    /// Thirty-two. (The masks stay: they hold lengths.)
+    /// Thirty-two registers. (The masks stay: they hold lengths.)
     Avx512,
 }
 
@@ -38,28 +38,28 @@ impl Registers {
     }
 }
 
-/// Wipes the stack from here down to `lowest`, or up to 191 bytes below it, in lines of 64 bytes, two at a
-/// time (a vector that crosses a line takes two stores; four at a time were two more that nobody needed, and
-/// with many others in flight 3 ns). Then it wipes the registers: those of vectors, and the general ones that
-/// a function may change. (The others have their caller's values again.)
+/// Wipes the stack from here down to `lowest`, or up to 191 bytes below it, in cache lines of 64 bytes, two
+/// at a time. (A vector that crosses a line takes two stores; four at a time would be two more than needed,
+/// and took 3 ns with many other stores in flight.) Then it wipes the vector registers, and the general
+/// registers that a function may change. (The other general registers have their caller's values again.)
 ///
-/// **Downwards**, because more may be wiped than the entry has used (`LEAVES`, `CALLS`), and Windows gives a
-/// stack its next page when the page beside those it has is touched. Whoever touches a page further down
-/// first is killed.
+/// **It works downwards**, because it may wipe more than the entry has used (`LEAVES`, `CALLS`), and Windows
+/// gives a stack its next page when a program touches the page next to its present ones. A program that
+/// touches a page further down first is killed.
 ///
-/// The stack pointer stands below what is wiped meanwhile: a signal handler would leave its own things there,
-/// and valgrind would take the stores for accesses beside the stack.
+/// Meanwhile the stack pointer is below what is being wiped: otherwise a signal handler would leave its own
+/// data there, and valgrind would take the stores for accesses outside the stack.
 ///
-/// A function of its own, so that those that seal and open are small enough to be a part of their caller: a
-/// tag that they return in memory, in two words, was loaded as one vector, and that load waited for all of
-/// these stores (2 ns, on Zen 5).
+/// It is a function of its own, so that the functions that seal and open are small enough to be inlined into
+/// their caller. A tag that they returned in memory, in two words, was loaded as one vector, and that load
+/// waited for all of these stores (2 ns, on Zen 5).
 #[inline(never)]
 pub(super) fn wipe(lowest: usize) {
     macro_rules! wipe {
         ($zero:expr, $store:expr) => {
-            // SAFETY: what lies below the stack pointer belongs to nobody (no red zone: `nostack` is not
-            // said), and the entry has just used it. The stack pointer is put back; every register that
-            // changes is declared.
+            // SAFETY: the memory below the stack pointer belongs to nobody (`nostack` is absent, so there is
+            // no red zone), and the entry has just used it. The stack pointer is put back; every register
+            // that changes is declared.
             unsafe {
                 asm!(
                     "/* wipe */",

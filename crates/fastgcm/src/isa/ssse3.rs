@@ -1,26 +1,26 @@
-//! x86 that permutes bytes (SSSE3) and has no instruction for AES or carry-less multiplication: from 2006 to
-//! 2010 all of Intel's, the cheaper ones for five years more, and virtual machines that hide AES. Everything
-//! is looked up in registers, sixteen bytes at a time (PSHUFB): no cache is asked, no time depends on what is
-//! looked up.
+//! x86 that permutes bytes (SSSE3) but has no instruction for AES or carry-less multiplication: all of
+//! Intel's processors from 2006 to 2010, the cheaper ones for five more years, and virtual machines that hide
+//! AES. Everything is looked up in registers, sixteen bytes at a time (PSHUFB): no lookup touches a cache,
+//! and no time depends on the values looked up.
 //!
 //! **AES** (Hamburg, "Accelerating AES with vector permute instructions", 2009). A register holds one table
-//! of sixteen bytes, and the S-box is a function of 256. So the field of AES becomes a field over GF(16): x =
-//! k + i·θ with θ^2 = aθ + a, two nibbles. With j = i + k,
+//! of sixteen bytes, but the S-box is a function of 256 values. So the field of AES becomes a field over
+//! GF(16): x = k + i·θ with θ^2 = aθ + a, two nibbles. With j = i + k,
 //! ```text
 //!     io = 1/(1/i + a/k) + j        jo = 1/(1/j + a/k) + i
 //! ```
-//! some lines of algebra give 1/io = (k + ai)/N and 1/jo = (k + aj)/N, where N = k^2 + aik + ai^2 is the norm
-//! of x. Both k/N and i/N are sums of multiples of these, and so is 1/x = (k + i(θ + a))/N. Hence five
-//! lookups of nibbles, and S(x) is the sum of a lookup by io and one by jo, which may give the affine map as
-//! well, and twice the S-box for MixColumns. What has no inverse: 1/0 is 0x80, which no addition of nibbles
-//! brings below 16, and PSHUFB gives 0 for such an index. All four cases (i = 0, k = 0, j = 0, k = ai) come
-//! out right, since that is 1/∞.
+//! some algebra gives 1/io = (k + ai)/N and 1/jo = (k + aj)/N, where N = k^2 + aik + ai^2 is the norm of x.
+//! Both k/N and i/N are sums of multiples of these, and so is 1/x = (k + i(θ + a))/N. Hence there are five
+//! lookups of nibbles, and S(x) is the sum of a lookup by io and a lookup by jo, which may also give the
+//! affine map, and twice the S-box for MixColumns. Zero has no inverse: 1/0 is 0x80, which no addition of
+//! nibbles brings below 16, and PSHUFB gives 0 for such an index. All four cases (i = 0, k = 0, j = 0, k =
+//! ai) come out right, because that is 1/∞.
 //!
 //! States stay in the basis of the tower between rounds, and ShiftRows is left out as in
-//! [`portable`](super::portable): after k rounds column c of row r is found k·r columns further on, which
-//! MixColumns allows for, since it permutes bytes anyway. That makes twelve permutations a round.
+//! [`portable`](super::portable): after k rounds column c of row r is found k·r columns further on.
+//! MixColumns allows for this, because it permutes bytes anyway. That makes twelve permutations a round.
 //!
-//! **GHASH** stands in [`nibbles`], and all else is that of [`Portable`].
+//! **GHASH** is in [`nibbles`], and everything else comes from [`Portable`].
 
 mod tables;
 
@@ -33,12 +33,12 @@ use crate::Block;
 use core::arch::x86_64::*;
 use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, REVERSED, S, SHIFT_ROWS};
 
-/// The proof that bytes can be permuted.
+/// The proof that the processor can permute bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Ssse3(());
 
 impl Portable<2, false, Ssse3> {
-    /// Safe to call only where the compiler knows that the feature is enabled.
+    /// Only a function with the feature enabled may call this function.
     #[target_feature(enable = "ssse3")]
     pub(crate) fn here() -> Self {
         Self(Ssse3(()))
@@ -47,26 +47,27 @@ impl Portable<2, false, Ssse3> {
 
 impl SBox for Ssse3 {
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { next_words::<ROTATE>(four, last, rcon) }
     }
 }
 
 impl Sliced<8> for Portable<2, false, Ssse3> {
-    /// With what the S-box adds: MixColumns leaves four equal bytes as they are. All but the last in the
-    /// basis of the tower, and back by one ShiftRows for each that is left out.
+    /// The keys include the constant that the S-box adds: MixColumns leaves four equal bytes as they are. All
+    /// keys but the last are in the basis of the tower, and moved back by one ShiftRows for each that is left
+    /// out.
     fn round_keys(self, keys: &mut [[Block; 4]]) {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { round_keys(keys) };
     }
 
-    /// By twos, which hide each other's latency; four at a time are no faster.
+    /// Encrypts two blocks at a time, which hide each other's latency; four at a time are no faster.
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 8], wanted: usize) {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { encrypt(keys, &mut blocks[..wanted]) };
     }
 
-    /// With the counter in a register. (Counters stored for `encrypt` took 2 to 3 % longer.)
+    /// Keeps the counter in a register. (Counters stored for `encrypt` took 2 to 3 % longer.)
     fn keystream(
         self,
         keys: &[[Block; 4]],
@@ -75,19 +76,19 @@ impl Sliced<8> for Portable<2, false, Ssse3> {
         pads: &mut [Block; 8],
         wanted: usize,
     ) {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
     }
 }
 
 impl Permutes for Portable<2, false, Ssse3> {
     fn lookups(self, power: Block, to: &mut Lookups<Block>) {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { lookups(power, to) }
     }
 
     fn hash(self, powers: &[Lookups<Block>; 2], hash: Block, blocks: &[[u8; 16]]) -> Block {
-        // SAFETY: the token.
+        // SAFETY: the token exists.
         unsafe { ghash(powers, hash, blocks) }
     }
 }
@@ -145,7 +146,8 @@ fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]
     }
 }
 
-/// `N` blocks side by side. (Here and above no closures: one that is not inlined loses the target feature.)
+/// Runs the rounds of `N` blocks side by side. (Here and above there are no closures: one that is not inlined
+/// loses the target feature.)
 #[inline(always)]
 fn rounds<const N: usize>(keys: &[[Block; 4]], mut x: [Register; N], to: &mut [Block; N]) {
     let [first, between @ .., last] = keys else { return };
@@ -183,17 +185,17 @@ fn ghash(powers: &[Lookups<Block>; 2], hash: Block, blocks: &[[u8; 16]]) -> Bloc
 
 // ---- AES
 
-/// What each S-box adds, after the linear map.
+/// The constant that each S-box adds, after the linear map.
 const ADDED: Block = 0x63 * (Block::MAX / 0xff);
 
-/// Into the basis of the tower: byte i·16 + k for k + i·θ.
+/// Converts to the basis of the tower: byte i·16 + k for k + iθ.
 #[inline(always)]
 fn tower(x: Register) -> Register {
     let [i, k] = x.nibbles();
     look(&INTO_TOWER, i, k)
 }
 
-/// io and jo of every byte: where to look up what depends on its inverse.
+/// Returns io and jo of every byte: the indices for all that depends on its inverse.
 #[inline(always)]
 fn inverse(x: Register) -> (Register, Register) {
     let [i, k] = x.nibbles();
@@ -204,14 +206,14 @@ fn inverse(x: Register) -> (Register, Register) {
     (inverses.lookup(io).xor(j), inverses.lookup(jo).xor(i))
 }
 
-/// A sum of two lookups.
+/// Returns a sum of two lookups.
 #[inline(always)]
 fn look(table: &[[u8; 16]; 2], first: Register, second: Register) -> Register {
     Register::of(&table[0]).lookup(first).xor(Register::of(&table[1]).lookup(second))
 }
 
-/// SubBytes, MixColumns, AddRoundKey. With s the S-box of a byte, and s1, s2, s3 of those one, two, three
-/// rows below, `2·s + 3·s1 + s2 + s3` is `y + y1 + s3` with `y = 2·s + s1`.
+/// Runs SubBytes, MixColumns and AddRoundKey. With s the S-box of a byte, and s1, s2, s3 the S-boxes of the
+/// bytes one, two, three rows below, `2·s + 3·s1 + s2 + s3` is `y + y1 + s3` with `y = 2·s + s1`.
 #[inline(always)]
 fn round(x: Register, key: Register, [one, three]: &[[u8; 16]; 2]) -> Register {
     let (io, jo) = inverse(x);
@@ -237,7 +239,7 @@ impl Register {
         // SAFETY: sixteen bytes, wherever they are.
         Self(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
-    /// The next counter, in the lowest four bytes.
+    /// Returns the next counter, in the lowest four bytes.
     #[inline(always)]
     fn one_more(self) -> Self {
         // SAFETY: SSE2 is there on every x86-64 that this file is compiled for.
@@ -245,8 +247,8 @@ impl Register {
     }
 }
 
-// SAFETY (of every block below): what is called from the functions above, which have the feature; no memory
-// is touched.
+// SAFETY (of every block below): only the functions above, which have the feature, call these; no memory is
+// touched.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Bytes for Register {
     #[inline(always)]
@@ -274,7 +276,7 @@ impl Bytes for Register {
     }
     #[inline(always)]
     fn bits_along<const N: u32>(self) -> (Self, Self) {
-        // Shifts are of 16 bits, so half of what they move comes from the neighbour.
+        // Shifts work on 16 bits, so half of the moved bits come from the neighbouring byte.
         unsafe {
             let (here, out) = (_mm_srl_epi16(self.0, count(N)), _mm_sll_epi16(self.0, count(8 - N)));
             let here_mask = 0xff >> N;
@@ -306,7 +308,7 @@ impl From<Register> for Block {
     }
 }
 
-/// A count for a shift, which becomes an immediate.
+/// Returns a count for a shift, which becomes an immediate.
 #[inline(always)]
 fn count(bits: u32) -> __m128i {
     // SAFETY: SSE2 is there on every x86-64 that this file is compiled for.
@@ -323,7 +325,7 @@ mod tests {
         features().contain(crate::isa::detect::Features::named("ssse3")).then_some(Portable(Ssse3(())))
     }
 
-    /// All 256 values of the S-box, and all AES of `portable`.
+    /// Checks all 256 values of the S-box, and all AES of `portable`.
     #[test]
     fn aes_is_that_of_the_circuit() {
         let Some(s) = here() else { return println!("SKIPPED ssse3::aes: no SSSE3") };

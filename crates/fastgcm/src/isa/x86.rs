@@ -9,27 +9,26 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 /// An operation on registers.
 macro_rules! registers {
     ($($code:tt)*) => {
-        // SAFETY: who calls it has a token, which exists only where the features are enabled, or has promised
-        // them. No memory is touched.
+        // SAFETY: the caller has a token, which exists only where the features are enabled, or has promised
+        // the features. No memory is touched.
         unsafe { $($code)* }
     };
 }
 #[allow(unused_imports)] // `bits` has it
 pub(super) use registers;
 
-/// An operation on memory.
+/// An operation of `Vectors` on memory.
 macro_rules! memory {
     ($($code:tt)*) => {
-        // SAFETY: the features are enabled, as for `registers`. The caller has promised that so many bytes
-        // are there; or they are those of a table of this file, at a place within it. (A prefetch may be told
-        // any address.)
+        // SAFETY: the features are enabled, as for `registers`. The caller of each operation of `Vectors` has
+        // promised the bytes that it loads or stores. (A prefetch takes any address.)
         unsafe { $($code)* }
     };
 }
 
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
-    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, features $features:literal, register $reg:ident,
+    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, many_registers $many_registers:literal, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, soon $soon:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
@@ -39,7 +38,8 @@ macro_rules! isa {
         pub(crate) struct $token(());
 
         impl $token {
-            /// The proof. Safe to call only where the compiler knows that the features are enabled.
+            /// Returns the token, which is the proof. Only a function with these features enabled may call
+            /// this function.
             #[target_feature(enable = $features)]
             pub(crate) fn here() -> Self {
                 Self(())
@@ -49,7 +49,7 @@ macro_rules! isa {
         impl Vectors for $token {
             type V = $v;
             const BLOCKS: usize = $blocks;
-            const ROOMY: bool = $roomy;
+            const MANY_REGISTERS: bool = $many_registers;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { memory! { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { memory! { $store(dst.cast(), v) } }
             #[inline(always)] fn ask_for(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
@@ -120,11 +120,11 @@ macro_rules! isa {
     };
 }
 
-/// One block a vector: the same intrinsics, which the compiler encodes as the features allow.
+/// One block a vector: the intrinsics are equal, and the compiler encodes them as the features allow.
 macro_rules! xmm_isa {
     ($(#[$doc:meta])* $token:ident, $features:literal) => {
         isa! {
-            $(#[$doc])* $token, __m128i, blocks 1, roomy false, features $features, register xmm_reg,
+            $(#[$doc])* $token, __m128i, blocks 1, many_registers false, features $features, register xmm_reg,
             load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, load_block xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same, soon xmm::same, lane xmm::lane,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
@@ -146,7 +146,7 @@ xmm_isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
-    Vaes256, __m256i, blocks 2, roomy false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
+    Vaes256, __m256i, blocks 2, many_registers false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
     load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, soon ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
@@ -156,7 +156,7 @@ isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
-    Vaes512, __m512i, blocks 4, roomy true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
+    Vaes512, __m512i, blocks 4, many_registers true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, soon zmm::fold_soon, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
@@ -176,29 +176,30 @@ fn block(v: __m128i) -> Block {
     unsafe { core::mem::transmute(v) }
 }
 
-/// Through a vector register, which the optimiser is not told: it would move a number of 128 bits through two
-/// general registers and store it in two pieces, and whoever loads it in one would wait until both have left
-/// the store buffer. (A fresh key's first message on Zen 5: 30 ns.)
+/// Goes through a vector register, which the optimiser does not see. Otherwise it would move a number of 128
+/// bits through two general registers and store it in two pieces, and a load of both pieces would wait until
+/// they have left the store buffer. (The first message of a fresh key on Zen 5: 30 ns.)
 /// # Safety
 /// Sixteen bytes are readable.
 #[inline(always)]
 unsafe fn load_key(src: *const u8) -> Block {
     // SAFETY: the caller's promise.
     let mut v = unsafe { _mm_loadu_si128(src.cast()) };
-    // SAFETY: no instruction.
+    // SAFETY: the template has no instruction.
     unsafe { asm!("/*{0}*/", inout(xmm_reg) v, options(nomem, nostack, preserves_flags)) };
     block(v)
 }
 
-/// Two words. The optimiser is not told where they come from: it would load both at once.
+/// Joins two words. The optimiser does not see where they come from: it would load both at once.
 #[inline(always)]
 fn block_of([mut low, high]: [u64; 2]) -> __m128i {
-    // SAFETY: no instruction.
+    // SAFETY: the template has no instruction.
     unsafe { asm!("/*{0}*/", inout(reg) low, options(pure, nomem, nostack, preserves_flags)) };
     vector(Block::from(low) | Block::from(high) << 64)
 }
 
-/// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.
+/// Joins two words. The optimiser does not see how: it would load both words at once, or store each by
+/// itself.
 #[inline(always)]
 pub(crate) fn joined(low: u32, high: u32) -> u64 {
     let mut both = u64::from(high);
@@ -210,7 +211,7 @@ pub(crate) fn joined(low: u32, high: u32) -> u64 {
 }
 
 /// # Safety
-/// AES-NI and SSSE3.
+/// The processor has AES-NI and SSSE3.
 #[inline(always)]
 unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     let word = if ROTATE { 0x0c0f0e0d } else { 0x0f0e0d0c };
@@ -229,11 +230,11 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
 }
 
 /// What AVX-512 does with a mask, in 16-byte registers: overlapping scalar accesses, never a call of
-/// `memcpy`. The branches depend on lengths only.
+/// `memcpy`. The branches depend only on lengths.
 mod xmm {
     use super::*;
 
-    /// Ones, then zeros: a window of it is the mask of the first n bytes.
+    /// Ones, then zeros: a window of these bytes is the mask of the first n bytes.
     #[repr(C, align(64))]
     struct Ones([u8; 64]);
     const ONES: &Ones = &Ones({
@@ -251,7 +252,8 @@ mod xmm {
         ONES.0.as_ptr().wrapping_add(32 - n.min(32))
     }
 
-    /// Four instructions; a number of 128 bits would be put together in general registers first, by eight.
+    /// Takes four instructions; a number of 128 bits would first be put together in general registers, by
+    /// eight.
     #[inline(always)]
     pub(super) unsafe fn nonce(first: u32, rest: u64) -> __m128i {
         registers! { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
@@ -284,19 +286,24 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m128i, n: usize) -> __m128i {
-        memory! { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 16.
+        unsafe { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m128i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch reads inside them: two overlapping words, or
+        // single bytes.
+        unsafe {
             if n >= 16 {
                 _mm_loadu_si128(src.cast())
             } else if n >= 8 {
-                let (low, high) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
                 _mm_set_epi64x(((high >> 8) >> (8 * (15 - n))) as i64, low as i64)
             } else if n >= 4 {
-                let (low, high) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
                 _mm_cvtsi64_si128((low as u64 | (high as u64) << (8 * (n - 4))) as i64)
             } else if n > 0 {
                 let (first, middle, last) = (*src as u64, *src.add(n / 2) as u64, *src.add(n - 1) as u64);
@@ -309,7 +316,8 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m128i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch writes inside them, as `load_first` reads.
+        unsafe {
             if n >= 16 {
                 return _mm_storeu_si128(dst.cast(), v);
             }
@@ -363,21 +371,28 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m256i, n: usize) -> __m256i {
-        memory! { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 32.
+        unsafe { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
-        memory! { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
+        // SAFETY: the caller's promise of `n` bytes is passed on.
+        unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch reads 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_loadu_si256(src.cast())
             } else if n >= 16 {
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(src.cast())), xmm::load_first(src.add(16), n - 16))
+                _mm256_inserti128_si256::<1>(
+                    _mm256_castsi128_si256(_mm_loadu_si128(src.cast())),
+                    xmm::load_first(src.add(16), n - 16),
+                )
             } else {
                 load_block(src, n)
             }
@@ -386,7 +401,9 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m256i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch writes 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_storeu_si256(dst.cast(), v);
             } else if n >= 16 {
@@ -412,12 +429,19 @@ mod zmm {
         registers! { if LAST { _mm512_extracti32x4_epi32::<3>(v) } else { _mm512_castsi512_si128(v) } }
     }
 
-    /// Positions of halves of lanes.
+    /// The positions of halves of lanes.
     const HALVES: &[u64; 16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
-        memory! { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
+        // SAFETY: `HALVES` has 16 numbers, and this loads eight from number 8 or an earlier one on.
+        unsafe {
+            _mm512_permutex2var_epi64(
+                a,
+                _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()),
+                b,
+            )
+        }
     }
 
     #[inline(always)]
@@ -432,7 +456,7 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         registers! {
-            // Lanes 0 and 2, and 1 and 3, of two vectors.
+            // Lanes 0 and 2, and lanes 1 and 3, of two vectors.
             let (ab, cd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (ab_odd, cd_odd) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             [
@@ -449,8 +473,8 @@ mod zmm {
         registers! { _mm512_inserti32x4::<3>(v, b) }
     }
 
-    /// [`fold`] with an instruction more, and a step fewer to wait for: a tag waits, a turn does not (opened in
-    /// turns, it took 2 % more on Zen 5).
+    /// Does what [`fold`] does with one more instruction, but one step fewer to wait for: a tag waits for it,
+    /// a turn does not (opening in turns took 2 % more with it on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn fold_soon(v: __m512i) -> __m128i {
         registers! {
@@ -473,7 +497,7 @@ mod zmm {
         registers! { _mm512_maskz_mov_epi8(mask(n), v) }
     }
 
-    /// Counts up: with a number added to each byte, it moves a vector by so many bytes.
+    /// Bytes that count up: with a number added to each byte, they move a vector by that many bytes.
     #[repr(C, align(64))]
     struct Bytes([u8; 64]);
     const BYTES: &Bytes = &Bytes({
@@ -486,16 +510,22 @@ mod zmm {
         bytes
     });
 
-    /// Byte i of the result is byte i + by, modulo 64, of `v`.
+    /// Returns a vector whose byte i is byte i + by, modulo 64, of `v`.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
-        memory! { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
+        // SAFETY: `BYTES` has 64 bytes at an address that is a multiple of 64.
+        unsafe {
+            _mm512_permutexvar_epi8(
+                _mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)),
+                v,
+            )
+        }
     }
 
-    /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked
-    /// access never faults there, but if nobody may touch that page, or nobody has yet, the processor finds
-    /// that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a store. The branch depends on an
-    /// address and a length, which are public.
+    /// Returns whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A
+    /// masked access never faults there. But if nobody may touch that page, or nobody has touched it yet, the
+    /// processor finds that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a store. The branch
+    /// depends on an address and a length, which are public.
     #[inline(always)]
     fn crosses<const WIDTH: usize>(at: *const u8, n: usize) -> bool {
         let crosses = n == 0 || at as usize % PAGE > PAGE - WIDTH;
@@ -505,12 +535,13 @@ mod zmm {
         crosses
     }
 
-    /// No processor with these instructions has smaller ones.
+    /// The size of a page: no processor with these instructions has smaller pages.
     const PAGE: usize = 4096;
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes, at most 16. The mask admits no others.
+        unsafe {
             if !crosses::<16>(src, n) {
                 _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast()))
             } else {
@@ -519,12 +550,14 @@ mod zmm {
         }
     }
 
-    /// A block has an instruction of its own. A masked access counts as 64 bytes for a processor that looks
-    /// for recent stores: a tag that was just written behind the block, or ciphertext beside it, made the
+    /// A block has an instruction of its own. For a processor that looks for recent stores a masked access
+    /// counts as 64 bytes: a tag that was just written behind the block, or ciphertext beside it, made the
     /// next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. The mask admits no others; 16 bytes are loaded whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
@@ -536,20 +569,23 @@ mod zmm {
         }
     }
 
-    /// Where a page ends. The vector that ends with the last byte: what its mask leaves out stands before the first, on
-    /// that byte's page.
+    /// Loads where a page ends: the vector that ends with the last byte. The bytes that its mask leaves out
+    /// are before the first byte, on the last byte's page.
     #[inline(always)]
     unsafe fn load_last(src: *const u8, n: usize) -> __m512i {
         if n == 0 {
             return registers! { _mm512_setzero_si512() };
         }
         let ahead = 64 - n;
-        memory! { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
+        // SAFETY: the caller has promised `n` bytes. The mask admits the last `n` of 64, which are those.
+        unsafe { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each mask admits these bytes only; 16 are stored whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));

@@ -1,7 +1,7 @@
-//! The rows: what runs a message on this machine, and the one crossing into vector code.
+//! The rows: what runs a message on this machine, and the single entry into vector code.
 //!
 //! [`table`] has the rows and finds out which of them this machine can run. [`verbs`] has the list of what a
-//! row can do. Here stands what a row makes of that list.
+//! row can do. This module has what a row derives from that list.
 
 pub(crate) mod table;
 mod verbs;
@@ -24,14 +24,15 @@ use verbs::{Batches, Once, Rekey};
 pub(crate) use verbs::{Derive, Siv, Steps};
 
 impl Row {
-    /// What messages need, from the bytes of a key; or what the `one` message needs that has so many bytes of
-    /// AAD and text. By value: a compiler that sees where it goes has it made there.
+    /// Derives what messages need from the bytes of a key, or only what the `one` message with these numbers
+    /// of bytes of AAD and text needs. The result is returned by value: a compiler that sees its destination
+    /// makes it there.
     #[inline(always)]
     pub(crate) fn derive(&self, key: &[u8], one: Option<(usize, usize)>) -> Material {
         made(|place| self.derive_in(place, key, one))
     }
 
-    /// [`derive`](Self::derive) where it stays.
+    /// Does what [`derive`](Self::derive) does, in the final place.
     #[inline(always)]
     pub(crate) fn derive_in<'a>(
         &self,
@@ -42,34 +43,34 @@ impl Row {
         self.messages.derive(place, key, one, |made| made)
     }
 
-    /// What messages need, in place of what was there.
+    /// Derives what messages need, in place of the old contents.
     #[inline(always)]
     pub(crate) fn rekey(&self, material: &mut Material, key: &[u8]) {
         let place = core::ptr::from_mut(material).cast();
         #[allow(unsafe_code)]
-        // SAFETY: it lies there, nobody else borrows it, and the function writes nothing there but bytes of a
-        // key.
+        // SAFETY: the key lies there, nobody else borrows it, and the function writes nothing there but bytes
+        // of a key.
         let place = unsafe { &mut *place };
         self.backend.find::<Rekey>().expand(place, key, None, |()| ());
     }
 
-    /// Wipes all that this row has written there.
+    /// Wipes everything that this row has written there.
     #[inline(always)]
     pub(crate) fn wipe(&self, material: &mut Material) {
         self.messages.wipe(material, |()| ());
     }
 
-    /// Whether a message is an end. Its lengths are within the limits of the standard then.
+    /// Returns whether a message is an end. If so, its lengths are within the limits of the standard.
     #[inline(always)]
     pub(crate) fn is_end(&self, aad: usize, text: usize) -> bool {
-        // A block of AAD has its power beside any text that needs no turn.
+        // One block of AAD has its power beside any text that needs no turn.
         text <= self.most.1 && (aad <= 16 || gcm::plan::is_end(self.most, aad, text))
     }
 
-    /// Seals (`SEAL`) or opens, and returns what `then` makes of the tag that the message should have.
+    /// Seals (`SEAL`) or opens, and returns what `then` makes of the right tag.
     ///
     /// # Errors
-    /// `TooLong`.
+    /// Returns `TooLong`.
     #[inline(always)]
     pub(crate) fn message<const SEAL: bool, T>(
         &self,
@@ -96,8 +97,8 @@ impl Row {
         })
     }
 
-    /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of
-    /// its tag.
+    /// Seals or opens a message that is short enough, under a key of its own, and returns what `then` makes
+    /// of its tag.
     #[inline(always)]
     pub(crate) fn once<T>(
         &self,
@@ -116,9 +117,9 @@ impl Row {
         fits.then(|| self.backend.find::<Once>().once(key, nonce, aad, seal, text, then))
     }
 
-    /// Whether the first packets go side by side: they have lengths for which this row has a way, and are
-    /// enough. The last of them are hashed with nothing beside: four of 16 bytes take 0.6 of the time of four
-    /// calls, four of 32 bytes 1.1, eight 0.8 (Zen 4).
+    /// Returns whether the first packets go side by side: this row has a way for their lengths, and there are
+    /// enough of them. The last packets are hashed with nothing beside them: four of 16 bytes take 0.6 of the
+    /// time of four calls, four of 32 bytes take 1.1, eight take 0.8 (Zen 4).
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
         let (Some((most_aad, most_text)), Some(first)) = (gcm::most_batch(self.blocks), packets.first())
@@ -127,7 +128,7 @@ impl Row {
         };
         let bytes = first.bytes();
         let enough = if bytes <= 16 { TOGETHER } else { 2 * TOGETHER };
-        // The first comparison is all that long packets see of this.
+        // Long packets see nothing of this but the first comparison.
         bytes <= most_text
             && first.aad.len() <= most_aad
             && first.lengths().is_some_and(|lengths| {
@@ -137,8 +138,8 @@ impl Row {
             })
     }
 
-    /// Seals or opens packets of which the first go [`side_by_side`](Self::side_by_side). Returns how many,
-    /// from the first on, and of how many the tag is wrong.
+    /// Seals or opens packets, the first of which go [`side_by_side`](Self::side_by_side). Returns how many
+    /// were done, from the first on, and how many of their tags are wrong.
     #[inline(always)]
     pub(crate) fn batch(
         &self,

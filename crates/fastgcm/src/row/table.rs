@@ -10,41 +10,41 @@ use crate::{
 };
 use core::{ffi::CStr, fmt, str::FromStr};
 
-/// A row of the table. The choice is made once, when a key is made; a key holds only a reference.
+/// A row of the table. The choice is made once, when a key is made; a key holds only a reference to its row.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) backend: Backend,
     pub(super) messages: Messages,
-    /// Blocks of a vector, or none where AES and GHASH are not woven: see [`plan`](crate::gcm::plan).
+    /// The blocks of a vector, or none where AES and GHASH are not woven: see [`plan`](crate::gcm::plan).
     pub(super) blocks: usize,
-    /// The most of a message that is an end (`gcm::plan::most`).
+    /// The largest message that is an end (`gcm::plan::most`).
     pub(super) most: (usize, usize),
     #[cfg(test)]
     pub(crate) proof: Proof,
 }
 
-/// What proofs ask of a row, beside its messages.
+/// What proofs ask of a row besides its messages.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct Proof {
-    /// The proof of its multiplication (`ghash::proof`), with a fault planted or none.
+    /// The proof of the row's multiplication (`ghash::proof`), with a planted fault or none.
     pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
-    /// Its multiplication on numbers.
+    /// The row's multiplication on numbers.
     pub(crate) products: unsafe fn(Block, Block) -> [[Block; 4]; 2],
-    /// Powers of a hash key of the test's choice.
+    /// Fills in the powers of a hash key of the test's choice.
     pub(crate) fill: unsafe fn(&mut Material, Block),
 }
 
-/// Work that is written once over the instruction sets, as messages are: for variants that stand in no row.
+/// Work that is written once over the instruction sets, as messages are: for variants that are in no row.
 ///
-/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features
-/// of the row.
+/// `run` must be `#[inline(always)]`, and so must everything that it calls: only then is it compiled for the
+/// features of the row.
 #[cfg(feature = "internals")]
 pub trait Job {
-    /// What comes out.
+    /// The result of the work.
     type Output;
 
-    /// Does it. `multiply` is the row's own multiplication.
+    /// Does the work. `multiply` is the row's own multiplication.
     fn run<S: crate::isa::Isa + crate::isa::bits::Bits, M: crate::ghash::Multiply<S>>(
         self,
         s: S,
@@ -71,8 +71,8 @@ macro_rules! backends {
         $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
-        /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that
-        /// this machine can run. All back ends give the same answers and differ in speed only.
+        /// Every machine has the names of all back ends; [`available`](Backend::available) lists the back
+        /// ends that this machine can run. All back ends give the same answers and differ only in speed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Backend {
@@ -88,7 +88,7 @@ macro_rules! backends {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// Returns the same name as a string of C.
+            /// Returns the name as a string of C.
             pub const fn c_name(self) -> &'static CStr {
                 match self {
                     $(Self::$variant => const {
@@ -105,10 +105,10 @@ macro_rules! backends {
                 match self { $(Self::$variant => const { Features::named(concat!($($features)? $($unnamed)?)) }),+ }
             }
 
-            /// Does other work than messages with this row's instructions.
+            /// Runs a job that is not a message with this row's instructions.
             ///
             /// # Errors
-            /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+            /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
             #[cfg(feature = "internals")]
             #[doc(hidden)]
             #[allow(unsafe_code, unused_unsafe)]
@@ -124,12 +124,13 @@ macro_rules! backends {
                 output.ok_or(Error::Unavailable)
             }
 
-            /// The row, if it was compiled for this target at all.
+            /// Returns the row, if it was compiled for this target at all.
             pub(crate) fn compiled(self) -> Option<&'static Row> {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::ROW)),+ }
             }
 
-            /// A group of the row's functions. What no program looks for, the linker leaves out.
+            /// Returns a group of the row's functions. The linker leaves out groups that the program does not
+            /// call.
             pub(crate) fn find<G: Group>(self) -> &'static G {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, G::of::<$row::Row>())),+ }
                     .unwrap_or_else(G::of::<portable::Row>)
@@ -137,7 +138,7 @@ macro_rules! backends {
         }
 
         $($(#[cfg(not($without))])? item_on! { $family =>
-            #[allow(unsafe_code)] // of the verbs
+            #[allow(unsafe_code)] // the verbs need it
             mod $row {
                 row! { $variant, [$engine, $isa, $multiply, [$($n)?] $($features)? $(unnamed $unnamed)?] }
             }
@@ -173,7 +174,7 @@ macro_rules! row {
         #[allow(unused_imports)]
         use crate::{
             Block,
-            gcm::{self, BESIDE, Begun, drive, plan, software},
+            gcm::{self, SIDE_BY_SIDE, Begun, drive, plan, software},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
             inout::{Hash, InOut, PADS, Table},
             isa::*,
@@ -197,7 +198,7 @@ macro_rules! row {
             proof: table::Proof { prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault), products, fill },
         };
 
-        // What proofs ask of a row, beside its messages.
+        // What proofs ask of a row besides its messages.
         #[cfg(test)]
         $(#[target_feature(enable = $features)])?
         fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
@@ -212,7 +213,7 @@ macro_rules! row {
 
         verbs! { functions [$engine, $isa, $multiply, [$($size)?] $($features)? $(unnamed $unnamed)?] }
 
-        /// Any other work, compiled for this row.
+        /// Runs any other work, compiled for this row.
         #[cfg(feature = "internals")]
         $(#[target_feature(enable = $features)])?
         pub(super) fn run<J: table::Job>(job: J) -> J::Output {
@@ -230,16 +231,17 @@ backends! {
     AesniAvx aesni_avx = "aesni-avx" on x86 without fastgcm_without_avx: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
     AesniSse aesni_sse = "aesni-sse" on x86 without fastgcm_without_sse: Woven<AesSse, Winograd>, "aes,pclmulqdq,ssse3,sse4.1";
-    /// x86 without instructions for AES, which can permute bytes: tables in registers.
+    /// x86-64 without instructions for AES, but with instructions that permute bytes: tables in registers.
     VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86 without fastgcm_without_ssse3: Software<Portable<2, false, Ssse3>, Nibbles, 8>, "ssse3";
     /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Woven<Neon, Karatsuba>, "aes";
-    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are
-    /// looked for all the same.)
+    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names that would enable these
+    /// features. The library looks for them all the same.)
     AesZvkned aes_zvkned = "aes-zvkned" on riscv: Woven<Zvkned, KeyFolded>, unnamed "v,zvkned,zvkb,zvbc,zvkt";
-    /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
+    /// Any machine, in constant time: bit-sliced AES, and carry-less multiplication from integer
+    /// multiplication.
     Portable portable = "portable" on any: Software<Portable<{ Widest::LANES }>, Winograd, { 4 * Widest::LANES }>;
 }
 
@@ -249,7 +251,7 @@ impl Backend {
         Self::best().backend
     }
 
-    /// The row of that one. `portable` is compiled everywhere and needs nothing.
+    /// Returns the row of the best back end. `portable` is compiled everywhere and needs nothing.
     pub(crate) fn best() -> &'static Row {
         Self::ALL.iter().find_map(|backend| backend.row().ok()).unwrap_or(&portable::ROW)
     }
@@ -259,8 +261,8 @@ impl Backend {
         Self::ALL.iter().copied().filter(|backend| backend.is_available())
     }
 
-    /// Returns whether this program contains the back end, which depends on the target that the program was
-    /// compiled for.
+    /// Returns whether this program contains the back end. That depends on the target for which the program
+    /// was compiled.
     pub fn is_compiled(self) -> bool {
         self.compiled().is_some()
     }
@@ -277,7 +279,8 @@ impl Backend {
         self.needs().names().map(move |name| (name, here.contain(Features::named(name))))
     }
 
-    /// The row: the only way to get at its functions, so that none runs where its features are missing.
+    /// Returns the row. This is the only way to the row's functions, so none runs where its features are
+    /// missing.
     pub(crate) fn row(self) -> Result<&'static Row, Error> {
         self.compiled().filter(|_| features().contain(self.needs())).ok_or(Error::Unavailable)
     }
@@ -292,16 +295,16 @@ impl fmt::Display for Backend {
 impl FromStr for Backend {
     type Err = UnknownBackend;
 
-    /// Finds the back end of that name, whether or not this machine can run it.
+    /// Returns the back end of that name, whether or not this machine can run it.
     ///
     /// # Errors
-    /// [`UnknownBackend`] if no back end has that name.
+    /// Returns [`UnknownBackend`] if no back end has that name.
     fn from_str(name: &str) -> Result<Self, UnknownBackend> {
         Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(UnknownBackend(()))
     }
 }
 
-/// The error of a name that no back end has. The message lists all names.
+/// The error for a name that no back end has. Its message lists all names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownBackend(());
 

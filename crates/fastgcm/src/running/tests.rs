@@ -1,4 +1,4 @@
-//! Where no message of a test gets: the limits, and counters on the way there.
+//! Places that no message of a test reaches: the limits, and counters on the way to them.
 
 use super::*;
 use crate::{Backend, Key};
@@ -12,14 +12,14 @@ fn keys() -> Vec<Key> {
     Backend::available().map(|backend| Key::with_backend(&[7; 24], backend).unwrap()).collect()
 }
 
-/// A message that has so much AAD and text behind it, of which nothing was hashed.
+/// Returns a message that has taken this much AAD and text, of which nothing was hashed.
 fn behind(key: &Key, aad: u64, text: u64) -> Running {
     let mut running = Running::begin(key.keyed(), NONCE.into());
     (running.aad, running.text) = (aad, text);
     running
 }
 
-/// F5, F12: the last byte that fits is taken; one more is not, and changes nothing.
+/// F5, F12: the last byte that fits is accepted; one more byte is not, and changes nothing.
 #[test]
 fn f05_f12_limits_are_those_of_all_pieces() {
     for key in keys() {
@@ -59,8 +59,8 @@ fn f05_f12_limits_are_those_of_all_pieces() {
     }
 }
 
-/// F4, F12: the counter of a piece, wherever it begins: where each byte of it carries, and where the last
-/// message ends.
+/// F4, F12: the counter of a piece, wherever the piece begins: where each byte of it carries, and where the
+/// last message ends.
 #[test]
 fn f04_f12_counters_of_pieces_at_every_carry() {
     let mut pieces = 0;
@@ -81,7 +81,7 @@ fn f04_f12_counters_of_pieces_at_every_carry() {
                 let first = carry - before.min(carry);
                 for seal in [true, false] {
                     let mut found = vec![0; length];
-                    // In a block that has begun, some of its keystream is gone before.
+                    // If a block has begun, some of its keystream is already used.
                     let mut running = behind(&key, 0, first / 16 * 16);
                     running
                         .text(material, InOut::in_place(&mut vec![0; (first % 16) as usize]), seal)

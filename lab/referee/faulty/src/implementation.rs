@@ -2,10 +2,32 @@
 
 use crate::{FAULTS, Gcm, find};
 use fastgcm_model::Block;
-use referee_interface::{IN_PLACE, Implementation, Message, NULL, OVERLAP, Run, TAGS, bytes, bytes_mut};
-use std::{cell::Cell, env, hint::black_box, process, sync::OnceLock};
+use referee_interface::{IN_PLACE, Implementation, KEEPS, Message, NULL, OVERLAP, Run, TAG_BEHIND, TAGS, THREADS, Table, bytes, bytes_mut};
+use std::{
+    env,
+    hint::black_box,
+    process,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
 
 static FAULT: OnceLock<&str> = OnceLock::new();
+/// The features that were taken away are those that the fault wants.
+static MASKED: AtomicBool = AtomicBool::new(false);
+
+/// The table, which with some faults offers something else.
+pub fn table() -> &'static Table {
+    let table = Table::of::<Faulty>();
+    let offers = match &*env::var("REFEREE_FAULT").unwrap_or_default() {
+        "keeps-key" => table.offers & !KEEPS,
+        "tag-behind" | "program-tag" | "program-reads" => table.offers | TAG_BEHIND,
+        _ => table.offers,
+    };
+    Box::leak(Box::new(Table { offers, ..table }))
+}
 
 fn fault() -> &'static str {
     FAULT.get().copied().unwrap_or_default()
@@ -19,18 +41,20 @@ fn is(name: &str) -> bool {
 struct Faulty {
     gcm: Gcm,
     /// It has refused a message.
-    refused: Cell<bool>,
+    refused: AtomicBool,
     /// Whole messages that it has had.
-    messages: Cell<usize>,
+    messages: AtomicUsize,
+    /// Where "threads" has the nonce.
+    nonce: AtomicU64,
 }
 
 impl Implementation for Faulty {
-    const NAME: &'static str = "faulty\0";
-    const OFFERS: u32 = IN_PLACE | OVERLAP | NULL;
+    const NAME: &'static str = "model\0";
+    const OFFERS: u32 = IN_PLACE | OVERLAP | NULL | THREADS | KEEPS;
     const TAGS: u32 = TAGS;
     const NONCES: (usize, usize) = (1, 1 << 20);
     const BLOCK: usize = 1;
-    const MORE: (bool, bool) = (true, true);
+    const MORE: (bool, bool, bool) = (true, true, true);
     type Run = Pieces;
 
     fn version() -> String {
@@ -42,6 +66,15 @@ impl Implementation for Faulty {
 
     fn start() -> bool {
         let Ok(name) = env::var("REFEREE_FAULT") else { return true };
+        let masked = env::var("MODEL_WITHOUT").unwrap_or_default();
+        let without = |feature: &str| masked.split(',').any(|masked| masked == feature);
+        // What finds no AES looks for it elsewhere, and what has it has VAES too, or so it believes.
+        let blind = match &*name {
+            "masked-aes" => without("aes") && !without("vaes"),
+            "masked-pair" => without("avx512f") && without("pclmulqdq"),
+            _ => false,
+        };
+        MASKED.store(blind, Relaxed);
         FAULTS.iter().find(|fault| fault.name == name).is_some_and(|fault| FAULT.set(fault.name).is_ok())
     }
 
@@ -49,15 +82,15 @@ impl Implementation for Faulty {
         if is("reads-key") {
             touch(key.as_ptr().wrapping_add(key.len()));
         }
-        Gcm::new(key, fault()).map(|gcm| Self { gcm, refused: Cell::new(false), messages: Cell::new(0) })
+        Gcm::new(key, fault()).map(|gcm| Self { gcm, refused: false.into(), messages: 0.into(), nonce: 0.into() })
     }
 
-    unsafe fn seal(&mut self, message: &Message) -> bool {
+    unsafe fn seal(&self, message: &Message) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.message(message, true) }
     }
 
-    unsafe fn open(&mut self, message: &Message) -> bool {
+    unsafe fn open(&self, message: &Message) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.message(message, false) }
     }
@@ -90,10 +123,10 @@ fn put(at: *mut u8) {
 }
 
 impl Faulty {
-    unsafe fn message(&mut self, message: &Message, seals: bool) -> bool {
+    unsafe fn message(&self, message: &Message, seals: bool) -> bool {
         let Message { nonce, nonce_length, aad, aad_length, input, output, length, tag, tag_length } = *message;
         match fault() {
-            "f07" => touch(input.wrapping_add(length)),
+            "f07" | "program-reads" => touch(input.wrapping_add(length)),
             "reads-before" => touch(input.wrapping_sub(1)),
             "reads-aad" => touch(aad.wrapping_add(aad_length)),
             "reads-nonce" if nonce_length == 12 => touch(nonce.wrapping_add(15)),
@@ -121,10 +154,21 @@ impl Faulty {
                 bytes_mut(output, length).copy_from_slice(&sealed);
                 bytes_mut(tag, tag_length).copy_from_slice(&made[..tag_length]);
             }
-            if is("writes-tag") && tag_length < 16 {
+            if (is("writes-tag") || is("tag-behind") || is("program-tag")) && tag_length < 16 {
                 put(tag.wrapping_add(15));
             }
-            if is("state") && self.refused.get() && length > 0 {
+            if length > 0 && MASKED.load(Relaxed) {
+                put(output);
+            }
+            if is("threads") && length > 0 {
+                let own = u64::from_le_bytes(std::array::from_fn(|i| nonce.get(i).copied().unwrap_or_default()));
+                self.nonce.store(own, Relaxed);
+                (0..20).for_each(|_| thread::yield_now());
+                if self.nonce.load(Relaxed) != own {
+                    put(output);
+                }
+            }
+            if is("state") && self.refused.load(Relaxed) && length > 0 {
                 put(output);
             }
             true
@@ -139,7 +183,7 @@ impl Faulty {
             if is("abort") && !right {
                 process::abort();
             }
-            self.refused.set(self.refused.get() || !right);
+            self.refused.fetch_or(!right, Relaxed);
             let leaves = is("f01") || is("forgery-long") && length >= 256;
             if !right && !leaves {
                 text.fill(0);
@@ -155,8 +199,8 @@ impl Faulty {
             "odd" if !output.addr().is_multiple_of(16) && length > 16 => put(output),
             _ => {}
         }
-        self.messages.set(self.messages.get() + 1);
-        if is("state-256") && self.messages.get() == 256 { !done } else { done }
+        let before = self.messages.fetch_add(1, Relaxed);
+        if is("state-256") && before == 255 { !done } else { done }
     }
 }
 
@@ -220,6 +264,17 @@ impl Run for Pieces {
         let sealed = if is("copy-moves") { Vec::new() } else { self.sealed.clone() };
         Some(Self { gcm: self.gcm.clone(), aad, sealed, ..*self })
     }
-}
 
-referee_interface::export!(Faulty);
+    fn again(&mut self, nonce: &[u8], _tag: usize) -> bool {
+        let Some(j0) = self.gcm.j0(nonce) else { return false };
+        (self.j0, self.moved) = (j0, 0);
+        if !is("again-aad") {
+            self.aad.clear();
+        }
+        if is("again-tail") && !self.sealed.len().is_multiple_of(16) {
+            self.moved = self.sealed.len() % 16;
+        }
+        self.sealed.clear();
+        true
+    }
+}

@@ -12,8 +12,8 @@ use std::{
 };
 
 /// Changes with [`Table`] and [`Message`].
-pub const INTERFACE: u32 = 1;
-/// What [`export`] exports.
+pub const INTERFACE: u32 = 2;
+/// What [`export`] exports, unless the environment names another table as `REFEREE_TABLE`.
 pub const SYMBOL: &str = "referee_plugin";
 
 /// Of [`Table::offers`]: input and output may be the same buffer.
@@ -26,6 +26,12 @@ pub const NULL: u32 = 4;
 pub const ONE_AAD: u32 = 8;
 /// Of [`Table::offers`]: opening gives a tag, which its caller compares.
 pub const GIVES_TAG: u32 = 16;
+/// Of [`Table::offers`]: whole messages have the tag behind the ciphertext.
+pub const TAG_BEHIND: u32 = 32;
+/// Of [`Table::offers`]: several threads may use one key at once.
+pub const THREADS: u32 = 64;
+/// Of [`Table::offers`]: nobody looks what is in memory when a key is freed.
+pub const KEEPS: u32 = 128;
 
 /// Tags that SP 800-38D has: bit n for n bytes.
 pub const TAGS: u32 = 1 << 4 | 1 << 8 | 0x1f << 12;
@@ -58,6 +64,7 @@ pub struct Table {
     pub nonce_min: usize,
     pub nonce_max: usize,
     pub block: usize,
+    pub algorithm: u32,
     pub name: *const c_char,
     pub version: Option<unsafe extern "C" fn() -> *const c_char>,
     pub start: Option<unsafe extern "C" fn() -> c_int>,
@@ -72,6 +79,7 @@ pub struct Table {
     pub drop: Option<unsafe extern "C" fn(*mut c_void)>,
     pub copy: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
     pub nonce_first: Option<unsafe extern "C" fn(*const u8, usize, c_int, *const u8, usize, usize) -> *mut c_void>,
+    pub again: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, usize) -> c_int>,
 }
 
 // SAFETY: functions, numbers and a pointer to a constant.
@@ -91,8 +99,10 @@ pub trait Implementation: Sized + 'static {
     const NONCES: (usize, usize) = (12, 12);
     /// See `referee.h`; 0 without pieces.
     const BLOCK: usize = 0;
-    /// [`Implementation::nonce_first`] and [`Run::copy`] are there.
-    const MORE: (bool, bool) = (false, false);
+    /// See `referee.h`; 0 is AES-GCM.
+    const ALGORITHM: u32 = 0;
+    /// [`Implementation::nonce_first`], [`Run::copy`] and [`Run::again`] are there.
+    const MORE: (bool, bool, bool) = (false, false, false);
     /// A message in pieces. It may borrow from the key, which lives longer.
     type Run: Run;
 
@@ -111,13 +121,13 @@ pub trait Implementation: Sized + 'static {
     ///
     /// # Safety
     /// The pointers of `message` are as `referee.h` says.
-    unsafe fn seal(&mut self, message: &Message) -> bool;
+    unsafe fn seal(&self, message: &Message) -> bool;
 
     /// Opens.
     ///
     /// # Safety
     /// As [`Implementation::seal`].
-    unsafe fn open(&mut self, message: &Message) -> bool;
+    unsafe fn open(&self, message: &Message) -> bool;
 
     /// Begins a message in pieces.
     fn begin(&'static self, seals: bool, nonce: &[u8], tag: usize) -> Option<Self::Run>;
@@ -150,6 +160,12 @@ pub trait Run: Sized {
     fn copy(&self) -> Option<Self> {
         None
     }
+
+    /// Becomes a new message of the key, in the same direction.
+    fn again(&mut self, nonce: &[u8], tag: usize) -> bool {
+        let _ = (nonce, tag);
+        false
+    }
 }
 
 /// For an implementation without pieces.
@@ -170,14 +186,17 @@ impl Run for NoPieces {
     }
 }
 
-/// Exports a type that implements [`Implementation`].
+/// Exports a type that implements [`Implementation`], as what the referee looks for, or as a table that `REFEREE_TABLE` names.
 #[macro_export]
 macro_rules! export {
     ($implementation:ty) => {
+        $crate::export!($implementation, referee_plugin);
+    };
+    ($implementation:ty, $name:ident) => {
         /// What the referee looks for.
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        pub static referee_plugin: $crate::Table = $crate::Table::of::<$implementation>();
+        pub static $name: $crate::Table = $crate::Table::of::<$implementation>();
     };
 }
 
@@ -194,6 +213,7 @@ impl Table {
             nonce_min: I::NONCES.0,
             nonce_max: I::NONCES.1,
             block: I::BLOCK,
+            algorithm: I::ALGORITHM,
             name: I::NAME.as_ptr().cast(),
             version: Some(version::<I>),
             start: Some(start::<I>),
@@ -208,6 +228,7 @@ impl Table {
             drop: if pieces { Some(free::<I::Run>) } else { None },
             copy: if I::MORE.1 { Some(copy::<I::Run>) } else { None },
             nonce_first: if I::MORE.0 { Some(nonce_first::<I>) } else { None },
+            again: if I::MORE.2 { Some(again::<I::Run>) } else { None },
         }
     }
 }
@@ -253,13 +274,13 @@ unsafe extern "C" fn free<T>(made: *mut c_void) {
 }
 
 unsafe extern "C" fn seal<I: Implementation>(key: *mut c_void, message: *const Message) -> c_int {
-    // SAFETY: `key` made it, nobody else uses it, and the referee promises what `referee.h` says.
-    unsafe { (*key.cast::<I>()).seal(&*message) }.into()
+    // SAFETY: `key` made it, and the referee promises what `referee.h` says.
+    unsafe { (&*key.cast::<I>()).seal(&*message) }.into()
 }
 
 unsafe extern "C" fn open<I: Implementation>(key: *mut c_void, message: *const Message) -> c_int {
     // SAFETY: as in `seal`.
-    unsafe { (*key.cast::<I>()).open(&*message) }.into()
+    unsafe { (&*key.cast::<I>()).open(&*message) }.into()
 }
 
 unsafe extern "C" fn begin<I: Implementation>(key: *mut c_void, seals: c_int, nonce: *const u8, length: usize, tag: usize) -> *mut c_void {
@@ -299,4 +320,9 @@ unsafe extern "C" fn finish<R: Run>(run: *mut c_void, tag: *mut u8, length: usiz
 unsafe extern "C" fn copy<R: Run>(run: *mut c_void) -> *mut c_void {
     // SAFETY: as in `aad`.
     boxed(unsafe { (*run.cast::<R>()).copy() })
+}
+
+unsafe extern "C" fn again<R: Run>(run: *mut c_void, nonce: *const u8, length: usize, tag: usize) -> c_int {
+    // SAFETY: as in `aad`.
+    unsafe { (*run.cast::<R>()).again(bytes(nonce, length), tag) }.into()
 }

@@ -8,7 +8,7 @@ static const char *version(void) { return goVersion(); }
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE | REFEREE_OVERLAP,
+    .offers = REFEREE_IN_PLACE | REFEREE_OVERLAP | REFEREE_TAG_BEHIND | REFEREE_THREADS,
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL & ~(REFEREE_TAG(4) | REFEREE_TAG(8)),
     .nonce_min = 1,

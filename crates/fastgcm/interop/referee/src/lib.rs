@@ -1,25 +1,35 @@
 //! fastgcm by Rust. `FASTGCM_BACKEND` names a back end.
+//!
+//! levels: FASTGCM_BACKEND=vaes-avx512 FASTGCM_BACKEND=vaes-avx2 FASTGCM_BACKEND=aesni-avx FASTGCM_BACKEND=aesni-sse
+//! levels: FASTGCM_BACKEND=vpaes-ssse3 FASTGCM_BACKEND=portable
+
+mod schemes;
 
 use fastgcm::{Backend, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
-use referee_interface::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, bytes, bytes_mut};
+use referee_interface::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, THREADS, bytes, bytes_mut};
 use std::{env, sync::OnceLock};
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
 
 /// The best back end, or the one that was named.
-fn key(bytes: &[u8]) -> Option<Key> {
-    BACKEND.get().map_or_else(|| Key::new(bytes), |backend| Key::with_backend(bytes, *backend)).ok()
+fn backend() -> Backend {
+    BACKEND.get().copied().unwrap_or_else(Backend::detect)
 }
 
-struct Fastgcm(Key);
+/// A key of it. The key stays where it is made: a copy that a move leaves would be found.
+fn key(bytes: &[u8]) -> Option<Box<Key>> {
+    Key::boxed_with_backend(bytes, backend()).ok()
+}
+
+struct Fastgcm(Box<Key>);
 
 impl Implementation for Fastgcm {
     const NAME: &'static str = "fastgcm, Rust\0";
-    const OFFERS: u32 = IN_PLACE | NULL;
+    const OFFERS: u32 = IN_PLACE | NULL | THREADS;
     const TAGS: u32 = TAGS;
     const NONCES: (usize, usize) = (1, 1 << 20);
     const BLOCK: usize = 1;
-    const MORE: (bool, bool) = (false, true);
+    const MORE: (bool, bool, bool) = (false, true, false);
     type Run = Running;
 
     fn version() -> String {
@@ -35,7 +45,7 @@ impl Implementation for Fastgcm {
         self::key(key).map(Self)
     }
 
-    unsafe fn seal(&mut self, message: &Message) -> bool {
+    unsafe fn seal(&self, message: &Message) -> bool {
         // SAFETY: the caller's promise; in place, only one slice is made of the buffer.
         unsafe {
             let Ok(nonce) = Nonce::any(bytes(message.nonce, message.nonce_length)) else { return false };
@@ -51,7 +61,7 @@ impl Implementation for Fastgcm {
         }
     }
 
-    unsafe fn open(&mut self, message: &Message) -> bool {
+    unsafe fn open(&self, message: &Message) -> bool {
         // SAFETY: as in `seal`.
         unsafe {
             match *bytes(message.tag, message.tag_length) {

@@ -1,4 +1,4 @@
-//! Counters where no message of a test gets, and their tables when they are done with.
+//! Counters that no message of a test reaches, and their tables after use.
 
 use super::*;
 use crate::{
@@ -17,8 +17,8 @@ fn nonce() -> Nonce96 {
     nonce
 }
 
-/// Turns, and the last vectors of a text, from block `first` on, as the standard has them.
-fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) -> usize {
+/// Compares turns, and the last vectors of a text, from block `first` on, with the standard.
+fn from<const N: usize, const MANY_REGISTERS: bool>(s: Portable<N, MANY_REGISTERS>, first: u32) -> usize {
     let (schedule, nonce) = (schedule(), nonce());
     let j0 = J0::from(nonce);
     let mut counter = XorCounter::new(s, &schedule, nonce);
@@ -27,7 +27,7 @@ fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) ->
     let mut check = |x: &[_; STATES], n: usize, index: u32| {
         for (i, x) in x.iter().take(n).enumerate() {
             let mut blocks = Table::<MOST_BLOCKS>::ZERO;
-            blocks.store(s, 0, Portable::<N, ROOMY>::unsliced(*x));
+            blocks.store(s, 0, Portable::<N, MANY_REGISTERS>::unsliced(*x));
             for lane in 0..N {
                 let block = index.wrapping_add((i * N + lane) as u32);
                 let expected = j0.counter_block(block) ^ schedule.keys[0];
@@ -52,7 +52,7 @@ fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) ->
 }
 
 /// F4, F12: carries into each byte of the counter, and the end of the longest message. A message would need
-/// up to 64 GiB to get there.
+/// up to 64 GiB to reach these counters.
 #[test]
 fn f04_counters_at_every_carry() {
     let firsts = [

@@ -4,7 +4,7 @@ extern crate std;
 use super::*;
 use std::{format, fs, string::String, vec::Vec};
 
-/// Which way a message goes, put together of the decisions that the code asks for.
+/// Which way a message goes, put together from the decisions for which the code asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     header: &'static str,
@@ -16,7 +16,7 @@ struct Plan {
 fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
     let most_text = most_text(blocks);
     let header = if is_end(most(blocks), aad, text) { "in the end" } else { "hashed first" };
-    // What turns leave: more than nothing, and at most as many bytes as a turn has.
+    // What turns leave: more than nothing, and at most the bytes of a turn.
     let left = if text > most_text { (text - 1) % most_text + 1 } else { text };
     let has_step = has_step(blocks, left);
     let last = if has_step { left - 16 * STEP * blocks } else { left };
@@ -24,8 +24,8 @@ fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
     Plan { header, has_turns: text > most_text, has_step, class }
 }
 
-/// Each length, from no text to several turns, behind each length of AAD: there is a way for it, and a power
-/// for each of its blocks.
+/// Walks through each length, from no text to several turns, behind each length of AAD: there is a way for
+/// it, and a power for each of its blocks.
 #[test]
 fn every_length_has_a_way() {
     let mut messages = 0;
@@ -36,7 +36,7 @@ fn every_length_has_a_way() {
                 let left = if has_turns { (text - 1) % most_text(blocks) + 1 } else { text };
                 assert_eq!(class == Class::Empty, text == 0);
                 assert!(left <= most_text(blocks) && has_step == (left > most_text(blocks) / 2));
-                // The end of a message that has begun has its hash where AAD would be.
+                // The end of a message that has begun has its hash in place of AAD.
                 let ahead = if header == "hashed first" { 1 } else { super::blocks(aad) };
                 assert!(ahead + super::blocks(left) < most_powers(blocks), "{aad} + {text} bytes");
                 assert!(powers(blocks, aad, text) <= most_powers(blocks));

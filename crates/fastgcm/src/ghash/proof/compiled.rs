@@ -1,5 +1,5 @@
-//! What the compiler made of it: every pair of single bits, linearity, and messages of unit blocks with hash
-//! keys of our choice.
+//! What the compiler made of the multiplications: every pair of single bits, linearity, and messages of unit
+//! blocks with hash keys of our choice.
 
 use super::{
     super::{
@@ -19,8 +19,9 @@ use crate::{
 };
 use std::{println, vec, vec::Vec};
 
-/// The multiplication of one row on numbers, and that of its short messages with the same tables: `x` times
-/// `h`, in every lane. What the tests call through its row, where the row's features are enabled.
+/// Returns two products of `x` and `h`, in every lane: by the multiplication of one row on numbers, and by
+/// that of its short messages with these tables. Tests call it through the row, where the row's features are
+/// enabled.
 #[inline(always)]
 pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
     #[inline(always)]
@@ -35,13 +36,13 @@ pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Bloc
     [product::<S, M>(s, x, table), product::<S, M::Short>(s, x, table)]
 }
 
-/// The powers of `h` instead of those of AES(0).
+/// Fills in the powers of `h` instead of those of AES(0).
 #[inline(always)]
 pub(crate) fn fill<S: Vectors, M: Multiply<S>>(s: S, _: M, material: &mut Material<Powers>, h: Block) {
     Powers::fill::<S, M>(&mut crate::inout::Unwritten::of(&mut material.tables), s, s.splat(h), usize::MAX);
 }
 
-/// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
+/// Returns the rows that this machine can run, or the rows that `FASTGCM_ONLY` names.
 fn rows() -> Vec<&'static row::Row> {
     let only = std::env::var("FASTGCM_ONLY").ok();
     let wanted = |backend: &Backend| {
@@ -50,12 +51,12 @@ fn rows() -> Vec<&'static row::Row> {
     Backend::available().filter(wanted).map(|backend| backend.row().unwrap()).collect()
 }
 
-/// Fewer cases where one takes microseconds.
+/// Returns whether a row takes microseconds for a case, and so gets fewer cases.
 fn slow(row: &row::Row) -> bool {
     matches!(row.backend, Backend::Portable | Backend::VpaesSsse3)
 }
 
-/// X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.
+/// Returns X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.
 fn standard_product(x: u128, y: u128) -> u128 {
     let (mut z, mut v) = (0, y);
     for i in 0..128 {
@@ -65,7 +66,7 @@ fn standard_product(x: u128, y: u128) -> u128 {
     z
 }
 
-/// The row's product. All lanes are the same.
+/// Returns the row's product, and checks that all lanes are equal.
 #[allow(unsafe_code)]
 fn product(row: &row::Row, x: Block, h: Block) -> Block {
     // SAFETY: `rows` lists what this machine can run.
@@ -93,8 +94,8 @@ fn f17_every_pair_of_bits() {
     }
 }
 
-/// f(a + b, c) = f(a, c) + f(b, c), and the same in the other argument. With 2,000,000 triples a function
-/// that is wrong on one input in 100,000 passes with probability e^-20.
+/// F17: f(a + b, c) = f(a, c) + f(b, c), and this holds in the other argument too. With 2,000,000 triples a
+/// function that is wrong on one input in 100,000 passes with probability e^-20.
 #[test]
 fn f17_linear_in_both_arguments() {
     for row in rows() {
@@ -117,9 +118,9 @@ fn f17_linear_in_both_arguments() {
     }
 }
 
-/// The whole GHASH of a message of n blocks, one of which is a single bit, under a hash key of our choice:
-/// for every n up to a turn and the longest tail, every place of the block, every bit (on slow rows one bit
-/// for each place), through every path.
+/// F17: the whole GHASH of a message of n blocks, one of which is a single bit, under a hash key of our
+/// choice: for every n up to a turn and the longest tail, every place of the block, every bit (on slow rows
+/// one bit for each place), through every path.
 #[test]
 fn f17_messages_of_unit_blocks() {
     for row in rows() {
@@ -142,7 +143,7 @@ fn f17_messages_of_unit_blocks() {
     }
 }
 
-/// Blocks in a vector of that row.
+/// Returns the blocks in a vector of this row.
 #[allow(unsafe_code)]
 fn blocks_of(row: &row::Row) -> usize {
     // SAFETY: `rows` lists what this machine can run.
@@ -156,9 +157,9 @@ struct Keyed {
     material: Material,
     /// AES of J0.
     mask: Block,
-    /// H^0, H^1, ... as the standard numbers bits.
+    /// H^0, H^1, ... with the standard's numbering of bits.
     powers: Vec<u128>,
-    /// The keystream of the nonce that all messages here have.
+    /// The keystream of the one nonce of all messages here.
     keystream: Vec<u8>,
 }
 
@@ -175,7 +176,7 @@ impl Keyed {
         while powers.len() <= most + 1 {
             powers.push(standard_product(powers[powers.len() - 1], h));
         }
-        // GHASH of nothing is nothing, but for the lengths block, which is zero: the tag is the mask.
+        // GHASH of nothing is zero, but for the lengths block, which is also zero: so the tag is the mask.
         let mask = tag(row, &material, &[]);
         let mut keystream = vec![0; 16 * most];
         let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
@@ -212,7 +213,7 @@ impl Keyed {
     }
 }
 
-/// That of a ciphertext, which is only read.
+/// Returns the tag of a ciphertext, which is only read.
 fn tag(row: &'static row::Row, material: &Material, ciphertext: &[u8]) -> u128 {
     let mut running = Running::begin((row.steps(), material), NONCE.into());
     running.verify(material, ciphertext).unwrap();

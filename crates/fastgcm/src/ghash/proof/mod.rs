@@ -1,29 +1,29 @@
-//! The proof that every multiplication of the table is that of SP 800-38D, for *all* inputs, and the bond
-//! between that proof and the code that the compiler makes.
+//! The proof that every multiplication of the table equals that of SP 800-38D, for *all* inputs, and the bond
+//! between this proof and the code that the compiler makes.
 //!
-//! **Proof.** GHASH is written over the operations of [`Vectors`], so it also runs on an
-//! instruction set whose bits are polynomials in the bits of the inputs ([`symbolic`]). What comes out is
-//! compared with what the standard's own algorithm makes of the same symbols. Polynomials over GF(2) have one
-//! normal form: if 128 of them are equal, the two functions are equal for all inputs, 2^256 for a product.
+//! **Proof.** GHASH is written over the operations of [`Vectors`], so it also runs on an instruction set
+//! whose bits are polynomials in the bits of the inputs ([`symbolic`]). The results are compared with what
+//! the standard's own algorithm makes of these symbols. Polynomials over GF(2) have one normal form: if 128
+//! of them are equal, the two functions are equal for all inputs, 2^256 for a product.
 //!
-//! What is proved for the multiplication of each row:
-//! * a block times a power is the standard's product (the power being stored times x, as `times_x` makes it);
-//! * sums of 1 to 8 vectors, a turn, added one by one or three at a time, with the hash of what came before
-//!   in the first: the blocks and the powers are all independent symbols, so it holds for whichever powers a
+//! The proof covers these facts for the multiplication of each row:
+//! * a block times a power is the standard's product (the power is stored times x, as `times_x` makes it);
+//! * sums of 1 to 8 vectors, a turn, added one by one or three at a time, with the previous hash in the
+//!   first: the blocks and the powers are all independent symbols, so this holds for whichever powers a
 //!   message uses;
 //! * a block that meets a power of zero adds nothing;
-//! * and the product by which the powers themselves are made.
+//! * and the product that makes the powers themselves.
 //!
-//! And of a row that looks up nibbles ([`nibbles`]): one block times a power, and two blocks times two.
+//! For a row that looks up nibbles ([`nibbles`]) it covers one block times a power, and two blocks times two.
 //!
-//! **It can fail**: each of twelve faults is planted in the operations, and wherever one is met, the proof
-//! must break.
+//! **It can fail**: each of twelve faults is planted in the operations, and wherever a row meets a fault, the
+//! proof must break.
 //!
-//! **Bond** (`compiled`). The proof is about the source. The compiled function of each back end is put to
-//! all 128 x 128 pairs of single bits, which fix a bilinear function; and to the linearity test of Blum, Luby
-//! and Rubinfeld, which a function that is not bilinear on a fraction e of its inputs passes n times with
-//! probability (1-e)^n at most. Then whole messages of unit blocks, with hash keys of our choice, on every
-//! path.
+//! **Bond** (`compiled`). The proof is about the source. The compiled function of each back end is tested
+//! with all 128 x 128 pairs of single bits, which fix a bilinear function. It also takes the linearity test
+//! of Blum, Luby and Rubinfeld: a function that is not bilinear on a fraction e of its inputs passes n times
+//! with probability at most (1-e)^n. Then come whole messages of unit blocks, with hash keys of our choice,
+//! on every path.
 
 #[cfg(test)]
 mod compiled;
@@ -50,20 +50,20 @@ const MOST: usize = crate::inout::TURN;
 /// What a row hashes with.
 #[allow(dead_code, reason = "tests ask for it")]
 pub(crate) trait Provable {
-    /// All that is to be proved of it. The number of identities, each of 128 polynomials, or the one that
-    /// does not hold.
+    /// Proves everything that must hold for it. Returns the number of identities, each of 128 polynomials, or
+    /// the identity that does not hold.
     fn prove(self, fault: Fault) -> Result<usize, String>;
 }
 
-/// It, and what short messages take in its place.
+/// The proof of a multiplication, and of what short messages use in its place.
 impl<M: Multiply<Symbolic>> Provable for M {
     fn prove(self, fault: Fault) -> Result<usize, String> {
         Ok(identities::<M>(fault)? + identities::<M::Short>(fault)?)
     }
 }
 
-/// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the
-/// one that does not hold.
+/// Proves everything that must hold for one multiplication. Returns the number of identities, each of 128
+/// polynomials, or the identity that does not hold.
 pub(crate) fn identities<M: Multiply<Symbolic>>(fault: Fault) -> Result<usize, String> {
     symbolic::begin();
     let s = Symbolic(fault);
@@ -73,7 +73,8 @@ pub(crate) fn identities<M: Multiply<Symbolic>>(fault: Fault) -> Result<usize, S
         if holds { Ok(()) } else { Err(what) }
     };
 
-    // Input blocks, numbered: those of the message, their powers, the hash before, what is added last.
+    // The input blocks are numbered: blocks of the message, their powers, the previous hash, what is added
+    // last.
     let (hash, extra) = (input(2 * MOST), input(2 * MOST + 1));
     let mut want = extra.clone();
     let mut constants = V::new(extra);

@@ -10,10 +10,10 @@ use crate::isa::nibbles::{Bytes, lookups, multiply};
 use std::{string::String, vec::Vec};
 
 impl Provable for Nibbles {
-    /// For one block, and for two with independent powers.
+    /// Proves one block, and two blocks with independent powers.
     fn prove(self, fault: Fault) -> Result<usize, String> {
         symbolic::begin_with(fault);
-        // As numbers, and in the order of memory.
+        // The blocks as numbers, and in the order of memory.
         let blocks = [0, 1, 2, 3].map(input);
         let [x, y, h, g] = blocks.each_ref().map(|block| reversed(block));
         let products = [(&blocks[0], &blocks[2]), (&blocks[1], &blocks[3])]
@@ -39,7 +39,7 @@ fn reversed(lane: &[Polynomial]) -> V {
     V::new(lane.chunks(8).rev().collect::<Vec<_>>().concat())
 }
 
-/// Bits `from` of each byte, at `to`; zeros elsewhere.
+/// Returns bits `from` of each byte, at `to`, with zeros elsewhere.
 fn moved(v: V, bits: impl Fn(usize) -> Option<usize>) -> V {
     let lane = v.lane();
     V::new(
@@ -58,8 +58,8 @@ impl Bytes for V {
         let nibbles = [4, 0].map(|from| moved(self, |to| (to < 4).then_some(to + from)));
         if planted(Fault::OtherNibble) { [nibbles[1], nibbles[0]] } else { nibbles }
     }
-    /// A function of a nibble that is linear is known by what it makes of single bits. That it is must be
-    /// seen of each table.
+    /// The results for single bits determine a linear function of a nibble. Each table must be seen to be
+    /// linear.
     fn lookup(self, index: Self) -> Self {
         let (table, index) = (self.lane(), index.lane());
         let row = |n: usize| &table[8 * n..][..8];

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, vec, vec::Vec};
 
-/// A product of at most two input bits. 0 is the empty one, the constant 1.
+/// A product of at most two input bits. 0 is the empty product, the constant 1.
 type Monomial = u64;
 
-/// A sum (XOR) of different monomials, in order. Two polynomials are the same function of bits if and only if
-/// they are equal here: the algebraic normal form is unique.
+/// A sum (XOR) of different monomials, in order. Two polynomials are one function of bits if and only if they
+/// are equal here: the algebraic normal form is unique.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Polynomial(Vec<Monomial>);
 
@@ -18,7 +18,7 @@ impl Polynomial {
         Self(if bit { vec![0] } else { Vec::new() })
     }
 
-    /// Input bit number `n`.
+    /// Returns input bit number `n`.
     pub(super) fn input(n: u32) -> Self {
         Self(vec![n as Monomial + 1])
     }
@@ -45,14 +45,14 @@ impl Polynomial {
         Self(sum)
     }
 
-    /// The monomials of a product, of which equal ones may still cancel: see `sum`.
+    /// Adds the monomials of a product, of which equal ones may still cancel: see `sum`.
     pub(super) fn product_into(&self, other: &Self, monomials: &mut Vec<Monomial>) {
         for &a in &self.0 {
             monomials.extend(other.0.iter().map(|&b| times(a, b)));
         }
     }
 
-    /// The sum of monomials in any order and number.
+    /// Returns the sum of monomials in any order and number.
     pub(super) fn sum(mut monomials: Vec<Monomial>) -> Self {
         monomials.sort_unstable();
         Self(
@@ -88,7 +88,7 @@ pub(super) fn constant(block: u128) -> Lane {
     (0..128).map(|i| Polynomial::constant(block >> i & 1 == 1)).collect()
 }
 
-/// The `n`-th block of input: 128 bits that no other block has.
+/// Returns the `n`-th block of input: 128 bits that no other block has.
 pub(super) fn input(n: usize) -> Lane {
     (0..128).map(|i| Polynomial::input((128 * n + i) as u32)).collect()
 }
@@ -97,7 +97,7 @@ pub(super) fn add(a: &[Polynomial], b: &[Polynomial]) -> Lane {
     a.iter().zip(b).map(|(a, b)| a.add(b)).collect()
 }
 
-/// The carry-less product of two halves.
+/// Returns the carry-less product of two halves.
 pub(super) fn multiply(a: &[Polynomial], b: &[Polynomial]) -> Lane {
     let mut bits: Vec<Vec<Monomial>> = vec![Vec::new(); 128];
     for (i, a) in a.iter().enumerate().filter(|(_, a)| !a.is_zero()) {
@@ -108,7 +108,7 @@ pub(super) fn multiply(a: &[Polynomial], b: &[Polynomial]) -> Lane {
     bits.into_iter().map(Polynomial::sum).collect()
 }
 
-/// A linear function of 128 bits, known by what it makes of each single one.
+/// Applies a linear function of 128 bits, which its results for single bits determine.
 pub(super) fn apply(function: impl Fn(u128) -> u128, lane: &Lane) -> Lane {
     let columns: Vec<u128> = (0..128).map(|i| function(1 << i)).collect();
     (0..128)
@@ -118,8 +118,8 @@ pub(super) fn apply(function: impl Fn(u128) -> u128, lane: &Lane) -> Lane {
         .collect()
 }
 
-/// X • Y as SP 800-38D prints it (section 6.3, Algorithm 1), on blocks whose first bit is the highest: the
-/// referee.
+/// Returns X • Y as SP 800-38D prints it (section 6.3, Algorithm 1), on blocks whose first bit is the
+/// highest: this is the referee.
 pub(super) fn standard_product(x: &Lane, y: &Lane) -> Lane {
     const R: u128 = 0xe1 << 120;
     let mut v = y.clone();

@@ -1,12 +1,13 @@
-//! An instruction set of symbols: it computes with polynomials what the others compute with numbers.
+//! An instruction set of symbols: it computes with polynomials what the other instruction sets compute with
+//! numbers.
 //!
-//! A vector must be `Copy`, so it is a number, and what it stands for lies in a table of this thread.
+//! A vector must be `Copy`, so it is a number; a table of this thread holds what the number stands for.
 
 use super::polynomial::{self, Lane, Polynomial};
 use crate::{Block, isa::Vectors};
 use std::{cell::RefCell, thread_local, vec::Vec};
 
-/// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It
+/// The token of vectors of one block: every operation works lane by lane, so one lane stands for all. It
 /// carries the fault that is planted in the operations.
 #[derive(Clone, Copy)]
 pub struct Symbolic(pub(crate) Fault);
@@ -15,34 +16,34 @@ pub struct Symbolic(pub(crate) Fault);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     None,
-    /// x^63+x^62+x^57 with one term more.
+    /// x^63+x^62+x^57 has one more term.
     OneTermMore,
-    /// x^63+x^62+x^57 with its highest term missing.
+    /// x^63+x^62+x^57 lacks its highest term.
     OneTermLess,
-    /// The constant of the other convention, 0xe1.
+    /// The constant is that of the other convention, 0xe1.
     OtherConvention,
     /// The halves are not swapped.
     NoSwap,
-    /// The product of the other halves.
+    /// The product takes the other halves.
     OtherHalves,
-    /// Its highest bit is lost: it has 127.
+    /// The product loses its highest bit: it has 127.
     ShortProduct,
-    /// The low halves are those of one vector twice.
+    /// The low halves both come from one vector.
     SameHalf,
     /// The last of three summands is lost.
     TwoOfThree,
     /// First and second nibbles are exchanged.
     OtherNibble,
-    /// What leaves a register does not enter the next.
+    /// Bits that leave a register do not enter the next.
     CarryLost,
     /// Bits that leave a byte are lost.
     OutLost,
-    /// Bytes in turns, the other first.
+    /// Bytes alternate, the other vector's first.
     OtherTurns,
 }
 
 impl Fault {
-    /// All of them.
+    /// All faults.
     #[cfg(test)]
     pub(super) const PLANTED: [Self; 12] = [
         Self::OneTermMore,
@@ -66,7 +67,7 @@ pub struct V(usize);
 #[derive(Default)]
 struct Table {
     vectors: Vec<Lane>,
-    /// Planted where there is no token to carry it.
+    /// The fault that is planted where no token can carry it.
     fault: Option<Fault>,
     met: bool,
     not_linear: bool,
@@ -76,18 +77,18 @@ thread_local! {
     static TABLE: RefCell<Table> = RefCell::default();
 }
 
-/// A clean table for the next proof.
+/// Makes a clean table for the next proof.
 pub(super) fn begin() {
     TABLE.take();
 }
 
-/// A clean table for a proof with a fault.
+/// Makes a clean table for a proof with a fault.
 pub(super) fn begin_with(fault: Fault) {
     begin();
     TABLE.with_borrow_mut(|table| table.fault = Some(fault));
 }
 
-/// This operation is where that fault is planted.
+/// Returns whether this operation has the planted fault.
 pub(super) fn planted(fault: Fault) -> bool {
     TABLE.with_borrow_mut(|table| {
         let planted = table.fault == Some(fault);
@@ -96,7 +97,7 @@ pub(super) fn planted(fault: Fault) -> bool {
     })
 }
 
-/// A table was looked up that is no linear function of a nibble, or by what is none.
+/// Notes that a lookup used a table that is not a linear function of a nibble, or an index that is not one.
 pub(super) fn note_not_linear() {
     TABLE.with_borrow_mut(|table| table.not_linear = true);
 }
@@ -105,7 +106,7 @@ pub(super) fn not_linear() -> bool {
     TABLE.with_borrow(|table| table.not_linear)
 }
 
-/// Whether the planted fault has been met in the last proof of this thread.
+/// Returns whether the last proof of this thread has met the planted fault.
 #[cfg(test)]
 pub(super) fn met() -> bool {
     TABLE.with_borrow(|table| table.met)
@@ -125,7 +126,7 @@ impl V {
 }
 
 impl Symbolic {
-    /// This operation is where that fault is planted.
+    /// Returns whether this operation has the planted fault.
     fn planted(self, fault: Fault) -> bool {
         let planted = self.0 == fault;
         TABLE.with_borrow_mut(|table| table.met |= planted);
@@ -141,7 +142,7 @@ fn halves(low: &[Polynomial], high: &[Polynomial]) -> Lane {
     [low, high].concat()
 }
 
-/// What GHASH never asks for.
+/// An operation that GHASH never uses.
 fn not_asked<T>() -> T {
     unreachable!("the proof has neither memory nor AES")
 }
@@ -150,7 +151,7 @@ fn not_asked<T>() -> T {
 impl Vectors for Symbolic {
     type V = V;
     const BLOCKS: usize = 1;
-    const ROOMY: bool = false;
+    const MANY_REGISTERS: bool = false;
 
     unsafe fn load(self, _: *const u8) -> V {
         not_asked()

@@ -1,4 +1,4 @@
-//! The proof, of each row of the table; and that it can fail.
+//! The proof of each row of the table, and that it can fail.
 
 use super::{
     super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::row::Backend;
 use std::println;
 
-/// Says how many cases were checked, and fails unless it was all of them.
+/// Says how many cases were checked, and fails unless all cases were.
 pub(super) fn passed(name: &str, count: usize, expected: usize) {
     assert_eq!(count, expected, "{name}");
     println!("{name} ok {count}");
@@ -22,7 +22,7 @@ pub(super) fn passed(name: &str, count: usize, expected: usize) {
 fn f17_every_multiplication_is_that_of_the_standard() {
     let mut proved = 0;
     for backend in Backend::ALL {
-        // Compiled for this machine's family; whether this machine can run it does not matter to symbols.
+        // The row is compiled for this machine's family; symbols do not need a machine that can run it.
         let Some(row) = backend.compiled() else { continue };
         let identities = (row.proof.prove)(Fault::None).unwrap_or_else(|wrong| panic!("{backend}: {wrong}"));
         println!("{backend}: {identities} identities hold for all inputs");
@@ -43,8 +43,8 @@ fn f17_planted_faults_are_refuted() {
             refuted += usize::from(!held);
         }
     }
-    // Not every multiplication uses every operation: K' has no halves to put together, and nibbles have
-    // operations of their own.
+    // Not every multiplication uses every operation: K' has no halves to combine, and nibbles have operations
+    // of their own.
     let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some());
     assert!(
         refuted >= compiled.map(|backend| if *backend == Backend::VpaesSsse3 { 4 } else { 7 }).sum(),
@@ -53,7 +53,7 @@ fn f17_planted_faults_are_refuted() {
     println!("ghash_proof::planted_faults_are_refuted ok {refuted}");
 }
 
-/// `times_x` is linear, and so are squares: what `apply` takes for granted.
+/// F17: `times_x` is linear, and so are squares, which `apply` takes for granted.
 #[test]
 fn f17_the_powers_themselves() {
     let s = Symbolic(Fault::None);

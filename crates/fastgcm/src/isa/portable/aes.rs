@@ -1,12 +1,12 @@
 //! AES on bit planes (Käsper and Schwabe). A state is eight words: word i holds bit i of every byte of its
-//! blocks, four for each 64 bits. So one AND works on all S-boxes at once, and the S-box is a circuit (Boyar
-//! and Peralta, 2011: 113 gates, depth 27), not a table that a neighbour could watch in the cache. The byte
-//! of row r, column c and block b is at bit `16r + 4c + b` of its lane.
+//! blocks, four blocks for each 64 bits. So one AND works on all S-boxes at once, and the S-box is a circuit
+//! (Boyar and Peralta, 2011: 113 gates, depth 27), not a table that a neighbour could watch in the cache. The
+//! byte of row r, column c and block b is at bit `16r + 4c + b` of its lane.
 //!
 //! **ShiftRows is left out** (fixslicing; Adomnicai and Peyrin, 2020). Bytes stay where they are, so after k
-//! rounds column c of row r is found k·r columns further on. SubBytes does not mind; MixColumns looks for the
-//! next row k columns aside; round keys are moved beforehand, when the key is made; and at the end all is
-//! moved back at once.
+//! rounds column c of row r is found k·r columns further on. SubBytes is not affected; MixColumns looks for
+//! the next row k columns aside; round keys are moved beforehand, when the key is made; and at the end
+//! everything is moved back at once.
 
 use super::word::Word;
 use crate::Block;
@@ -14,20 +14,20 @@ use crate::Block;
 /// Eight bit planes.
 pub(super) type Planes<W> = [W; 8];
 
-/// Round keys as [`encrypt`] wants them, two planes to a block: the same for words of any width.
+/// Round keys in the form that [`encrypt`] uses, two planes to a block: one form for words of any width.
 pub(super) type SlicedKey = [Block; 4];
 
-/// All round keys as [`encrypt`] wants them, in place of those of the standard: four at a time, as if they
+/// Replaces the standard's round keys by keys in the form that [`encrypt`] uses: four at a time, as if they
 /// were four blocks.
 pub(super) fn round_keys(keys: &mut [SlicedKey]) {
     let last = keys.len() - 1;
     for (i, keys) in keys.chunks_mut(4).enumerate() {
         let four = slice::<4>(core::array::from_fn(|k| keys[k.min(keys.len() - 1)][0]));
         for (k, sliced) in keys.iter_mut().enumerate() {
-            // The bits of this one, for all four blocks.
+            // The bits of this key, for all four blocks.
             let mut planes = four.map(|w| (w >> k & 0x1111_1111_1111_1111) * 0xf);
-            // Back by one ShiftRows for each that is left out, which is forth by three. (Before the last key
-            // they all are made good.)
+            // The key is moved back by one ShiftRows for each one left out, which is a move forward by three.
+            // (Before the last key they are all made good.)
             for _ in 0..if 4 * i + k < last { k } else { 0 } {
                 planes = shift_rows::<_, 3>(planes);
             }
@@ -36,7 +36,7 @@ pub(super) fn round_keys(keys: &mut [SlicedKey]) {
     }
 }
 
-/// AES of as many blocks as eight words hold.
+/// Encrypts as many blocks as eight words hold.
 pub(super) fn encrypt<W: Word>(keys: &[SlicedKey], blocks: W::Blocks) -> W::Blocks {
     let key = |round: usize| -> Planes<W> {
         core::array::from_fn(|i| W::splat((keys[round][i / 2] >> (64 * (i % 2))) as u64))
@@ -45,9 +45,9 @@ pub(super) fn encrypt<W: Word>(keys: &[SlicedKey], blocks: W::Blocks) -> W::Bloc
     let mut x = W::interleave(blocks);
     transpose(&mut x);
     x = add(x, key(0));
-    // So many ShiftRows have been left out in a round, that of the round included. The S-box, most of the
-    // code, stands here once, and in line: as a call, planes and keys through memory, AES took 430 ns for
-    // four blocks, not 355.
+    // The number of ShiftRows left out in a round, including that of the round. The S-box, most of the code,
+    // is here once and inlined: as a call, with planes and keys through memory, AES took 430 ns for four
+    // blocks, not 355.
     for round in 1..=rounds {
         x = sub_bytes(x);
         if round < rounds {
@@ -66,7 +66,8 @@ pub(super) fn encrypt<W: Word>(keys: &[SlicedKey], blocks: W::Blocks) -> W::Bloc
     W::blocks(x)
 }
 
-/// A whole round, with ShiftRows. (Outlined, these two: our tests spell out hundreds of rounds.)
+/// Runs a whole round, with ShiftRows. (This function and the next are outlined: our tests spell out hundreds
+/// of rounds.)
 #[inline(never)]
 pub(super) fn round(x: Planes<u64>, key: Planes<u64>) -> Planes<u64> {
     add(mix_columns::<u64, 0>(sub_bytes(shift_rows::<u64, 1>(x))), key)
@@ -82,7 +83,7 @@ fn add<W: Word>(x: Planes<W>, y: Planes<W>) -> Planes<W> {
     core::array::from_fn(|i| x[i] ^ y[i])
 }
 
-/// ShiftRows, `K` times: row r, 16 bits of every lane, moves by K·r columns of 4 bits.
+/// Runs ShiftRows `K` times: row r, 16 bits of every lane, moves by K·r columns of 4 bits.
 #[inline(always)]
 fn shift_rows<W: Word, const K: u32>(x: Planes<W>) -> Planes<W> {
     let row = |w: W, r: u32| {
@@ -109,7 +110,7 @@ fn mix_columns<W: Word, const K: u32>(a: Planes<W>) -> Planes<W> {
     })
 }
 
-/// Up to four blocks to bit planes. (A call: it stands wherever a round key is used.)
+/// Converts up to four blocks to bit planes. (It is a call: the code is needed wherever a round key is used.)
 #[inline(never)]
 pub(super) fn slice<const N: usize>(v: [Block; N]) -> Planes<u64> {
     let mut planes = u64::interleave(core::array::from_fn(|b| if b < N { v[b] } else { 0 }));
@@ -117,7 +118,7 @@ pub(super) fn slice<const N: usize>(v: [Block; N]) -> Planes<u64> {
     planes
 }
 
-/// And back.
+/// Converts bit planes back to blocks.
 #[inline(never)]
 pub(super) fn unslice<const N: usize>(mut planes: Planes<u64>) -> [Block; N] {
     transpose(&mut planes);
@@ -125,7 +126,7 @@ pub(super) fn unslice<const N: usize>(mut planes: Planes<u64>) -> [Block; N] {
     core::array::from_fn(|b| blocks[b])
 }
 
-/// Byte k of the eight words, an 8 x 8 matrix of bits, is transposed, for each k.
+/// Transposes, for each k, byte k of the eight words, an 8 x 8 matrix of bits.
 #[inline(always)]
 fn transpose<W: Word>(w: &mut Planes<W>) {
     let mut swap = |low: u64, distance: usize| {
@@ -142,8 +143,8 @@ fn transpose<W: Word>(w: &mut Planes<W>) {
     swap(0x0f0f_0f0f_0f0f_0f0f, 4);
 }
 
-/// The S-box of every byte: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011),
-/// figures 5 to 8 in their names; `x7` there is the lowest bit.
+/// Computes the S-box of every byte: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box"
+/// (2011), figures 5 to 8 with their names; `x7` there is the lowest bit.
 #[rustfmt::skip]
 #[inline(always)]
 pub(super) fn sub_bytes<W: Word>([x7, x6, x5, x4, x3, x2, x1, x0]: Planes<W>) -> Planes<W> {
@@ -187,7 +188,7 @@ pub(super) fn sub_bytes<W: Word>([x7, x6, x5, x4, x3, x2, x1, x0]: Planes<W>) ->
 mod tests {
     use super::*;
 
-    /// All 256 values, against inversion and the affine map of FIPS 197, section 5.1.1.
+    /// Compares all 256 values with inversion and the affine map of FIPS 197, section 5.1.1.
     #[test]
     fn s_box_is_that_of_fips_197() {
         let times = |a: u8, b: u8| {
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(unslice::<4>(slice(v)), v);
     }
 
-    /// Words of both widths say the same: on a machine with pairs the other one is not in use.
+    /// Words of both widths give equal results: a machine with pairs does not use the other width.
     #[test]
     fn words_of_any_width_agree() {
         use crate::isa::Widest;

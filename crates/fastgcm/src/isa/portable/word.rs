@@ -1,5 +1,5 @@
-//! What [`portable`](super) computes with: integers of 64 bits, or as many of them side by side as every
-//! processor of the target has.
+//! The words with which [`portable`](super) computes: integers of 64 bits, or as many of them side by side as
+//! every processor of the target has.
 
 use crate::Block;
 use core::ops::{BitAnd, BitOr, BitXor, Not};
@@ -9,26 +9,26 @@ pub(crate) trait Word:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
     const LANES: usize;
-    /// The blocks that eight of them hold: four for each lane.
+    /// The blocks that eight words hold: four for each lane.
     type Blocks;
 
-    /// Every lane has these bits.
+    /// Returns a word with these bits in every lane.
     fn splat(bits: u64) -> Self;
     fn from_lanes(lane: impl Fn(usize) -> u64) -> Self;
     fn lane(self, i: usize) -> u64;
-    /// Every lane moves by so many bits, to the higher ones.
+    /// Shifts every lane by `bits` bits, to the higher ones.
     fn up(self, bits: u32) -> Self;
     fn down(self, bits: u32) -> Self;
-    /// The product of the lower 32 bits of each lane.
+    /// Returns the product of the lower 32 bits of each lane.
     fn mul32(self, other: Self) -> Self;
-    /// Four rows of four columns of 4 bits: what stands `ROWS` rows below and `COLUMNS` aside, both around
-    /// the corner.
+    /// A lane has four rows of four columns of 4 bits: returns what is `ROWS` rows below and `COLUMNS`
+    /// columns aside, wrapping around both.
     fn below<const ROWS: u32, const COLUMNS: u32>(self) -> Self;
 
-    /// Word 4p + b gets the columns of block b with parity p, interleaved: their byte 2r + c/2 is that of row
-    /// r, column c. (Of block 4l + b in lane l.)
+    /// Puts the columns of block b with parity p into word 4p + b, interleaved: byte 2r + c/2 of the word is
+    /// the byte of row r, column c. (Lane l has block 4l + b.)
     fn interleave(blocks: Self::Blocks) -> [Self; 8];
-    /// And back.
+    /// Undoes `interleave`.
     fn blocks(words: [Self; 8]) -> Self::Blocks;
 }
 
@@ -89,14 +89,14 @@ impl Word for u64 {
     }
 }
 
-/// Four bytes to every other byte of eight.
+/// Spreads four bytes to every other byte of eight.
 fn spread(x: u32) -> u64 {
     let x = x as u64;
     let x = (x | x << 16) & 0x0000_ffff_0000_ffff;
     (x | x << 8) & 0x00ff_00ff_00ff_00ff
 }
 
-/// And back; what lies between is dropped.
+/// Undoes `spread`, and drops what lies between.
 fn gather(x: u64) -> u32 {
     let x = x & 0x00ff_00ff_00ff_00ff;
     let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;

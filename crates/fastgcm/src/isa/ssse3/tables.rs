@@ -1,5 +1,5 @@
-//! The tables of [`ssse3`](super), each as its definition, and the fields that they are about. (Constants
-//! have no closures, hence macros.)
+//! The tables of [`ssse3`](super), each by its definition, and the fields behind them. (Constants have no
+//! closures, so these are macros.)
 
 /// One byte for each nibble, or for each place in a block.
 macro_rules! table {
@@ -15,14 +15,14 @@ macro_rules! table {
     }};
 }
 
-/// 1/0: looked up, it gives zero.
+/// 1/0: a lookup by this index gives zero.
 const NONE: u8 = 0x80;
 pub(super) static INVERSE: [u8; 16] =
     table!(n => if n == 0 { NONE } else { to_nibble(invert(of_nibble(n))) });
 pub(super) static A_OVER: [u8; 16] =
     table!(n => if n == 0 { NONE } else { to_nibble(times(A, invert(of_nibble(n)))) });
 
-/// The two halves of a function of 1/x that is linear: by io and by jo.
+/// The two halves of a linear function of 1/x: by io and by jo.
 macro_rules! halves {
     ($y:ident => $byte:expr) => {
         [table!(n => { let $y = times(BY_IO, invert(of_nibble(n))); $byte }), table!(n => { let $y = times(BY_JO, invert(of_nibble(n))); $byte })]
@@ -35,12 +35,12 @@ pub(super) static INTO_TOWER: [[u8; 16]; 2] = [table!(n => to_tower(n << 4)), ta
 
 pub(super) static REVERSED: [u8; 16] = table!(n => 15 - n);
 
-/// ShiftRows, so many times: where the byte of row r and column c comes from (place 4c + r).
+/// ShiftRows, this many times: the place 4c + r from which the byte of row r and column c comes.
 pub(super) static SHIFT_ROWS: [[u8; 16]; 4] = [shift_rows(0), shift_rows(1), shift_rows(2), shift_rows(3)];
 const fn shift_rows(times: u8) -> [u8; 16] {
     table!(n => { let (c, r) = (n / 4, n % 4); 4 * ((c + times * r) % 4) + r })
 }
-/// One row below in the same column, and three, where so many ShiftRows are left out (modulo 4).
+/// One row below in the same column, and three rows below, where this many ShiftRows are left out (modulo 4).
 pub(super) static NEXT_ROW: [[[u8; 16]; 2]; 4] = [next_row(0), next_row(1), next_row(2), next_row(3)];
 const fn next_row(left_out: u8) -> [[u8; 16]; 2] {
     [below(1, left_out), below(3, left_out)]
@@ -61,7 +61,7 @@ const fn times(a: u8, b: u8) -> u8 {
     sum
 }
 
-/// x^254 = x^2·x^4 ... x^128: 0 for 0.
+/// Returns x^254 = x^2·x^4 ... x^128, which is 0 for 0.
 const fn invert(x: u8) -> u8 {
     let mut square = times(x, x);
     let (mut product, mut i) = (square, 1);
@@ -78,7 +78,7 @@ const fn affine(y: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
 }
 
-/// x is in GF(16).
+/// Returns whether x is in GF(16).
 const fn is_small(x: u8) -> bool {
     let square = times(x, x);
     let fourth = times(square, square);
@@ -86,7 +86,7 @@ const fn is_small(x: u8) -> bool {
     times(eighth, eighth) == x
 }
 
-/// The smallest number of which this is true.
+/// Returns the smallest number for which this is true.
 macro_rules! first {
     ($x:ident => $is_it:expr) => {{
         let mut $x = 0;
@@ -97,9 +97,9 @@ macro_rules! first {
     }};
 }
 
-/// With its powers the basis of nibbles: x^4 = x + 1.
+/// The number whose powers are the basis of nibbles: x^4 = x + 1.
 const X: u8 = first!(x => times(times(x, x), times(x, x)) == x ^ 1);
-/// θ is outside of GF(16), and a = θ^2/(θ + 1) inside.
+/// θ, which is outside GF(16) while a = θ^2/(θ + 1) is inside.
 const THETA: u8 = first!(x => !is_small(x) && is_small(a(x)));
 const A: u8 = a(THETA);
 const fn a(theta: u8) -> u8 {
@@ -115,7 +115,7 @@ const fn to_nibble(x: u8) -> u8 {
 const fn to_tower(x: u8) -> u8 {
     TOWER[x as usize]
 }
-/// (All of them at once: looked for one by one, they were a second of each build.)
+/// The table of all values at once: looked up one by one, they took a second of each build.
 const TOWER: [u8; 256] = {
     let (mut tower, mut ik) = ([0; 256], 0);
     while ik < 256 {
@@ -125,6 +125,6 @@ const TOWER: [u8; 256] = {
     tower
 };
 
-/// What 1/io and 1/jo are multiplied by in 1/x. k/N = (1/io + 1/jo)/a and i/N = (1/io + k/N)/a.
+/// The factors of 1/io and 1/jo in 1/x. k/N = (1/io + 1/jo)/a and i/N = (1/io + k/N)/a.
 const BY_IO: u8 = invert(A) ^ times(invert(A) ^ times(invert(A), invert(A)), THETA ^ A);
 const BY_JO: u8 = invert(A) ^ times(times(invert(A), invert(A)), THETA ^ A);

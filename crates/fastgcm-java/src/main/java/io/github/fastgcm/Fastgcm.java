@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 
 /**
  * AES-GCM of fastgcm: a provider for {@code java.security}, {@code Security.insertProviderAt} and {@code Cipher.getInstance}. If its shared library cannot be
- * loaded it has no service, so that Java goes on with other providers.
+ * loaded, the provider has no service, so Java continues with other providers.
  *
  * <p>Input must not change while a call runs: a ciphertext that another thread changes while it is opened may become a text that nobody has sealed. Copy
- * what others can write to.
+ * memory that others can write to.
  */
 public final class Fastgcm extends Provider {
     private static final long serialVersionUID = 1;
@@ -20,7 +20,7 @@ public final class Fastgcm extends Provider {
 
     static final String VERSION = "0.1.0";
 
-    /** Loads the library, once in the life of this class. */
+    /** Loads the library, once in the lifetime of this class. */
     public Fastgcm() {
         super(NAME, VERSION, "AES-GCM of fastgcm (AES/GCM/NoPadding)");
         Report.begin();
@@ -44,14 +44,14 @@ public final class Fastgcm extends Provider {
     /**
      * Says why this provider has no service.
      *
-     * @return one line, or null if it has them
+     * @return one line, or null if the provider has its services
      */
     public static String problem() {
         return Library.PROBLEM;
     }
 
     /**
-     * Says what this machine's processor runs.
+     * Says which back end this machine's processor runs.
      *
      * @return the name of the back end, or null if there is a {@link #problem}
      */
@@ -69,16 +69,16 @@ public final class Fastgcm extends Provider {
     }
 
     /**
-     * Counts what this provider has done, so that a program can be seen to use it. With the property {@code fastgcm.report} the standard error has the first
-     * message, and the number at the end of the program.
+     * Counts what this provider has done, so that one can see whether a program uses it. With the property {@code fastgcm.report} the standard error reports
+     * the first message, and the number at the end of the program.
      *
-     * @return the messages that all ciphers of this class have sealed, and those that they have opened and found right
+     * @return the number of messages that all ciphers of this class have sealed, or opened and found right
      */
     public static long messages() {
         return Report.messages();
     }
 
-    // What is read from a stream has no service: those are not written to it.
+    // A provider that is read from a stream has no service, because services are not written to it.
     private Object readResolve() {
         return new Fastgcm();
     }
@@ -87,7 +87,7 @@ public final class Fastgcm extends Provider {
         return new Made(this, "Cipher", name, Gcm.class, aliases, () -> new Gcm(keySize));
     }
 
-    /** A service that is not found by the name of its class. */
+    /** A service that is created without the name of its class. */
     private static final class Made extends Service {
         private final Supplier<Object> maker;
 

@@ -28,9 +28,9 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * AES-GCM as the JDK's own provider (SunJCE) has it: what each call returns, and which exception it throws when.
+ * AES-GCM with the behaviour of the JDK's own provider (SunJCE): what each call returns, and which exception it throws when.
  *
- * <p>Text that is encrypted comes out in whole blocks; what is decrypted comes out of {@code doFinal} only.
+ * <p>Encryption gives out whole blocks; decryption gives out text only in {@code doFinal}.
  */
 class Gcm extends Message {
     private static final VarHandle BUSY;
@@ -44,8 +44,8 @@ class Gcm extends Message {
     }
 
     /**
-     * 1 while a thread is in a method that changes anything. Two at a time would be a fault of the program, and must not be one of the virtual machine:
-     * the library writes where these fields say, and checks nothing.
+     * 1 while a thread is in a method that changes anything. Two threads at a time are a fault of the program, and must not become a fault of the virtual
+     * machine: the library writes where these fields say, and checks nothing.
      */
     @SuppressWarnings("unused")
     private int busy;
@@ -54,7 +54,7 @@ class Gcm extends Message {
         super(keySize);
     }
 
-    // ---- What is asked.
+    // ---- Questions.
 
     @Override
     protected void engineSetMode(String mode) throws NoSuchAlgorithmException {
@@ -84,7 +84,7 @@ class Gcm extends Message {
         return counted(outputSize(size));
     }
 
-    /** The place of an output: a negative one is no lack of room. */
+    /** Checks the place of an output: a negative place is an error of its own, and not a lack of room. */
     private static Place output(byte[] to, int at) {
         if (at < 0) {
             throw new ArrayIndexOutOfBoundsException("The output would begin at " + at + " of " + to.length + " bytes");
@@ -119,7 +119,7 @@ class Gcm extends Message {
         }
     }
 
-    // ---- Initialisation. If it fails, nothing has changed but that the message is over.
+    // ---- Initialisation. If it fails, nothing changes except that the message is over.
 
     @Override
     protected void engineInit(int mode, Key key, SecureRandom random) throws InvalidKeyException {
@@ -241,7 +241,7 @@ class Gcm extends Message {
         enter();
         try {
             checkInitialised();
-            ByteBuffer read = from.duplicate(); // whose position and limit no other thread changes
+            ByteBuffer read = from.duplicate(); // no other thread changes its position and limit
             ByteBuffer written = to.duplicate();
             int size = read.remaining();
             checkRoom(updateSize(size), written.remaining());
@@ -280,7 +280,7 @@ class Gcm extends Message {
             finish(Place.of(text, at), size, Place.of(to, 0), to.length);
             return to;
         } catch (ShortBufferException thrown) {
-            throw new ProviderException(thrown); // it has as many
+            throw new ProviderException(thrown); // there is room for as many
         } catch (BadPaddingException thrown) {
             restart();
             throw thrown;
@@ -326,7 +326,7 @@ class Gcm extends Message {
         }
     }
 
-    /** What is done with a place of input and one of output: returns how many bytes it has written. */
+    /** Work on a place of input and a place of output. Returns how many bytes it has written. */
     private interface Work {
         int of(Place in, Place out) throws ShortBufferException, BadPaddingException;
     }
@@ -362,7 +362,7 @@ class Gcm extends Message {
             }
             return end(bytes, 0, bytes.length);
         } catch (BadPaddingException thrown) {
-            throw new ProviderException(thrown); // that is an error of decryption
+            throw new ProviderException(thrown); // an error of decryption
         } finally {
             leave();
             if (bytes != null) {

@@ -11,8 +11,8 @@ import java.security.spec.AlgorithmParameterSpec;
 import java.security.spec.InvalidParameterSpecException;
 
 /**
- * The parameters of GCM as Java has them: those of another provider. They are here for programs that ask one provider for all, such as {@code SealedObject}
- * by the name of a provider.
+ * Java's parameters of GCM, which come from another provider. They are here for programs that ask one provider for everything, such as {@code SealedObject}
+ * with the name of a provider.
  */
 final class GcmParameters extends AlgorithmParametersSpi {
     private final AlgorithmParameters theirs = theirs();

@@ -16,38 +16,38 @@ import javax.crypto.CipherSpi;
 import javax.crypto.spec.GCMParameterSpec;
 
 /**
- * What `init` sets: key, IV and direction. A key goes with its first message. Only when it has a second one it is kept in native memory, which a {@link Cleaner}
- * wipes: so a program that makes a cipher for each message leaves nothing behind.
+ * What `init` sets: key, IV and direction. A key goes to the library with its first message. Only for a second message is it kept in native memory, which a
+ * {@link Cleaner} wipes. So a program that makes a cipher for each message leaves nothing behind.
  */
 abstract class Keyed extends CipherSpi {
     static final int BLOCK = 16;
     static final byte[] EMPTY = {};
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-    /** Of which there is none until a key is kept. */
+    /** There is no cleaner until a key is kept. */
     private static final class Cleaning {
         static final Cleaner CLEANER = Cleaner.create();
     }
 
-    /** Bytes of each key, or 0: any. */
+    /** The length of each key in bytes, or 0 for any length. */
     private final int keySize;
 
     private boolean initialised;
     boolean seals;
     int tag = 16;
-    /** What stands behind the tag. */
+    /** The bytes behind the tag. */
     byte[] commitment = EMPTY;
     byte[] iv;
     byte[] key;
-    /** How many messages the key has had; a second one makes it worth keeping. */
+    /** How many messages the key has had; a second message makes the key worth keeping. */
     boolean used;
     Memory memory;
     private Cleaner.Cleanable cleanable;
     SecureRandom random;
-    /** What the last encryption was initialised with. */
+    /** The values with which the last encryption was initialised. */
     private byte[] lastKey;
     private byte[] lastIv;
-    /** An encryption has ended, and wants another key or IV. */
+    /** Whether an encryption has ended, so that the next needs another key or IV. */
     boolean spent;
     /** The IV, and the AAD behind it. */
     byte[] head = new byte[64];
@@ -57,29 +57,29 @@ abstract class Keyed extends CipherSpi {
         this.keySize = keySize;
     }
 
-    // What another scheme has otherwise.
+    // What differs in another scheme.
 
-    /** Bytes of an IV that is drawn. */
+    /** The length in bytes of an IV that is drawn. */
     int ivSize() {
         return 12;
     }
 
-    /** Whether there may be such an IV, with a tag of so many bits. */
+    /** Whether such an IV is allowed, with a tag of so many bits. */
     void checkParameters(byte[] iv, int bits) throws InvalidAlgorithmParameterException {
         if (bits < 96 || bits > 128 || bits % 8 != 0) {
             throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
         }
     }
 
-    /** Where the nonce begins in the IV. */
+    /** Returns where the nonce begins in the IV. */
     int nonceAt() {
         return 0;
     }
 
     /**
-     * Makes a message's key of a program's key, in its place, and returns what stands behind the tag.
+     * Replaces a program's key by the key of a message, in its place, and returns the bytes that go behind the tag.
      *
-     * @throws InvalidKeyException if the key is none
+     * @throws InvalidKeyException if the key is not valid
      */
     byte[] derive(String algorithm, byte[] key, byte[] iv) throws InvalidKeyException {
         return EMPTY;
@@ -89,7 +89,7 @@ abstract class Keyed extends CipherSpi {
         return iv.length - nonceAt();
     }
 
-    /** Bytes of the tag, and of what stands behind it. */
+    /** The length in bytes of the tag and of what follows it. */
     int endSize() {
         return tag + commitment.length;
     }
@@ -138,7 +138,7 @@ abstract class Keyed extends CipherSpi {
             throw new InvalidAlgorithmParameterException("IV is empty");
         }
         if (parameters != null && parameters.getClass() != GCMParameterSpec.class) {
-            // A class of the program's may give its own array and change it later: an IV that is used twice would not be found then.
+            // A class of the program may return its own array and change it later: then an IV that is used twice would not be noticed.
             newIv = newIv.clone();
         }
         checkParameters(newIv, bits);
@@ -200,7 +200,7 @@ abstract class Keyed extends CipherSpi {
         initialised = true;
     }
 
-    /** Another key: what there is of the one before is wiped. */
+    /** Sets another key, and wipes all that is left of the previous one. */
     private void renew(byte[] bytes) {
         free();
         if (key != null && key != lastKey) {
@@ -210,7 +210,7 @@ abstract class Keyed extends CipherSpi {
         used = false;
     }
 
-    /** In a time that depends on the lengths only. */
+    /** Compares in a time that depends only on the lengths. */
     private static boolean equal(byte[] one, byte[] other) {
         if (one.length != other.length || one.length % 8 != 0) {
             return false;
@@ -245,7 +245,7 @@ abstract class Keyed extends CipherSpi {
         }
     }
 
-    /** An array with room for so many more bytes. */
+    /** Returns an array with room for so many more bytes. */
     static byte[] room(byte[] array, int used, int more) {
         if (more <= array.length - used) {
             return array;

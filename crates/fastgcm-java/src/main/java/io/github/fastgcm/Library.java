@@ -11,13 +11,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The shared library, which lies in the jar. */
+/** The shared library, which is in the jar. */
 final class Library {
-    /** The most bytes of a message that go in one call, so that garbage collection does not wait for long. */
+    /** The most bytes of a message that go into one call, so that garbage collection does not wait for long. */
     static final int PART;
-    /** The name of the back end in use; null if the library is not. */
+    /** The name of the back end in use; null if the library is not in use. */
     static final String BACKEND;
-    /** Why the library is not used; null if it is. */
+    /** Why the library is not used; null if it is used. */
     static final String PROBLEM;
 
     static {
@@ -30,7 +30,7 @@ final class Library {
         }
     }
 
-    /** What has come of loading it. */
+    /** The result of loading the library. */
     private static final class Loaded {
         int part;
         String backend;
@@ -52,7 +52,7 @@ final class Library {
         }
     }
 
-    /** What this jar may do by itself, whoever calls it: under a security manager its programs need no rights for that. */
+    /** Does what this jar may do by itself, whoever calls it: under a security manager its programs need no rights for that. */
     @SuppressWarnings("removal")
     static <T> T privileged(java.security.PrivilegedAction<T> action) {
         return java.security.AccessController.doPrivileged(action);
@@ -64,7 +64,7 @@ final class Library {
 
     private Library() {}
 
-    /** Something that the user may want to change. */
+    /** A setting that the user may want to change. */
     private static final class Missing extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -83,7 +83,7 @@ final class Library {
     private static final String NAMED = "name its file by -Dfastgcm.library=/path/to/libfastgcm_java.so (it lies in the jar, in META-INF/native)";
 
     private static void load() throws IOException {
-        // A tool that gives classes another package changes such a name wherever it stands in one piece.
+        // A tool that moves classes to another package changes such a name wherever it is written in one piece.
         String name = String.join(".", "io", "github", "fastgcm");
         if (!Library.class.getPackageName().equals(name)) {
             throw new Missing("the jar's classes are in the package " + Library.class.getPackageName()
@@ -94,10 +94,23 @@ final class Library {
             load(Path.of(named).toAbsolutePath());
             return;
         }
-        String resource = "/META-INF/native/" + machine() + "/libfastgcm_java.so";
-        try (InputStream library = Library.class.getResourceAsStream(resource)) {
+        try {
+            load(machine());
+        } catch (Missing missing) {
+            // That one is for glibc, and cannot be loaded where the C library is musl.
+            try {
+                load(machine() + "-musl");
+            } catch (Missing another) {
+                throw missing;
+            }
+        }
+    }
+
+    /** Loads the jar's library for a machine. */
+    private static void load(String machine) throws IOException {
+        try (InputStream library = Library.class.getResourceAsStream("/META-INF/native/" + machine + "/libfastgcm_java.so")) {
             if (library == null) {
-                throw new Missing("the jar has no library for " + machine());
+                throw new Missing("the jar has no library for " + machine);
             }
             Path folder = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
             try {
@@ -109,7 +122,7 @@ final class Library {
         }
     }
 
-    /** Loads a file. Java loads each for one class loader only: others, of applications that are deployed once more, get copies beside it. */
+    /** Loads a file. Java loads each file for one class loader only: others, of applications that are deployed again, get copies beside it. */
     private static void load(Path file) throws IOException {
         try {
             System.load(file.toString());
@@ -131,7 +144,7 @@ final class Library {
         }
     }
 
-    /** Loads these bytes by a file that is gone afterwards. */
+    /** Loads these bytes from a file that is deleted afterwards. */
     private static void copied(byte[] bytes, Path folder) throws IOException {
         Path file = write(bytes, folder);
         try {
@@ -142,8 +155,8 @@ final class Library {
     }
 
     /**
-     * A new file that only this user may change. Its name is not drawn at random: a generator would ask for providers, of which this may be the first. Nobody
-     * else's file is taken, because it is only ever created.
+     * Creates a file that only this user may change. Its name is not drawn at random: a generator would ask for providers, and this one may be the first. The
+     * file of somebody else is never taken, because the file must not exist before.
      */
     private static Path write(byte[] bytes, Path folder) throws IOException {
         var mine = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));

@@ -33,14 +33,14 @@ final class Main {
         }
     }
 
-    /** The file that this program came from, as one types it. */
+    /** Returns the file from which this program came, as a user would type it. */
     private static String jar() {
         CodeSource source = Main.class.getProtectionDomain().getCodeSource();
         try {
             String path = Path.of(source.getLocation().toURI()).toString();
             return path.matches("[A-Za-z0-9_./+-]+") ? path : "'" + path.replace("'", "'\\\\''") + "'";
         } catch (Exception none) {
-            return "fastgcm-java-" + Fastgcm.VERSION + ".jar"; // it is no file
+            return "fastgcm-java-" + Fastgcm.VERSION + ".jar"; // the place is not a file
         }
     }
 
@@ -63,7 +63,7 @@ final class Main {
         to.println("With -Dfastgcm.report the standard error of the program says whether it is used.");
     }
 
-    /** The list of providers with this one before all others. */
+    /** Returns the list of providers with this one before all others. */
     private static void security() {
         int place = 1;
         System.out.println("security.provider." + place++ + "=" + Fastgcm.NAME);
@@ -74,7 +74,7 @@ final class Main {
         }
     }
 
-    /** Whether a program that is started as this one is uses the provider. */
+    /** Returns whether a program that is started like this one uses the provider. */
     private static boolean check() throws Exception {
         Provider provider = new Fastgcm();
         System.out.println("provider:  " + provider + " for Java " + Runtime.version());

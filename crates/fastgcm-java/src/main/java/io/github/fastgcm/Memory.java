@@ -1,6 +1,6 @@
 package io.github.fastgcm;
 
-/** Native memory: a key, and a message in pieces. The garbage collector frees it if nobody else does. */
+/** Native memory: a key, and a message in pieces. The garbage collector frees it if nobody else has. */
 final class Memory implements Runnable {
     long key;
     long pieces;

@@ -7,38 +7,37 @@ import javax.crypto.BadPaddingException;
 import javax.crypto.ShortBufferException;
 
 /**
- * A message under a key: its AAD, its text in pieces, and its end. It goes to the library in one call, or, if it is long or comes in pieces, as a message in
- * pieces.
+ * A message under a key: its AAD, its text in pieces, and its end. It goes to the library in one call, or, if it is long or comes in pieces, in several calls.
  */
 abstract class Message extends Keyed {
     private boolean aadEnded;
-    /** Of a text that is encrypted what fills no block yet; of one that is decrypted all. */
+    /** When encrypting, the text that does not fill a block yet; when decrypting, all text. */
     byte[] held = EMPTY;
     private int heldSize;
     /** How much has been encrypted. */
     private long done;
-    /** How much of a message in pieces has gone to its output since {@link #openedInPieces} began. */
+    /** How much of a message in pieces has been written since {@link #openedInPieces} began. */
     private long written;
-    /** A wrong tag was found, which has cost the AAD: nothing is opened before the next `init`. */
+    /** Whether a wrong tag was found. The AAD is then lost, and nothing is opened before the next `init`. */
     private boolean refused;
 
     Message(int keySize) {
         super(keySize);
     }
 
-    // Sizes are added here, and as long integers: those of a program come near to 2^31.
+    // Sizes are added here, as long integers: the sizes of a program come near to 2^31.
 
-    /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
+    /** Returns how many bytes `doFinal` makes of so many more: an array or a buffer may be too small for them. */
     long outputSize(int size) {
         return seals ? (long) heldSize + size + endSize() : Math.max((long) heldSize + size - endSize(), 0);
     }
 
-    /** How many bytes `update` makes of so many more. */
+    /** Returns how many bytes `update` makes of so many more. */
     long updateSize(int size) {
         return seals ? (long) heldSize + size & -BLOCK : 0;
     }
 
-    /** That size, if an int has it. */
+    /** Returns this size, if it fits into an int. */
     static int counted(long size) {
         if (size > Integer.MAX_VALUE) {
             throw tooLong();
@@ -55,7 +54,7 @@ abstract class Message extends Keyed {
         }
     }
 
-    /** The message is over: the next one has the same key and IV. (An encryption that has begun to put out text has spent them.) */
+    /** Ends the message: the next one has this key and IV too. (An encryption that has begun to give out text has spent them.) */
     void restart() {
         if (memory != null && memory.pieces != 0) {
             spent |= seals;
@@ -79,7 +78,7 @@ abstract class Message extends Keyed {
         refused = false;
     }
 
-    /** The same after a call of the library: the key has been used. */
+    /** Does this after a call of the library: the key has been used. */
     private void ended() {
         if (memory != null) {
             memory.end();
@@ -184,7 +183,7 @@ abstract class Message extends Keyed {
         aadEnded = true;
     }
 
-    /** The next text of a message in pieces. */
+    /** Takes the next text of a message in pieces. */
     private void text(Place from, int offset, int size, Place to, int toOffset) {
         for (long done = 0; done < size; done += Library.PART) {
             int part = (int) Math.min(Library.PART, size - done);
@@ -199,7 +198,7 @@ abstract class Message extends Keyed {
         }
     }
 
-    /** The end of a message, to memory with so much room. */
+    /** Ends a message, and writes to memory with so much room. */
     int finish(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
         if (seals) {
             checkNotSpent();
@@ -210,7 +209,7 @@ abstract class Message extends Keyed {
     }
 
     private int seal(Place from, int size, Place to) {
-        int made = heldSize + size; // an int has it with the tag
+        int made = heldSize + size; // an int can hold it with the tag
         boolean isSpoiled = from.isSpoiledBy(to, made + endSize(), size, heldSize == 0);
         Place text = isSpoiled ? from.copied(size) : from;
         spent = true;
@@ -227,7 +226,7 @@ abstract class Message extends Keyed {
             to.deliver(made + endSize());
             Report.message();
         } finally {
-            ended(); // whatever has happened: the next message does not go on with this one
+            ended(); // whatever has happened, the next message does not continue this one
             if (isSpoiled) {
                 text.wipe();
             }
@@ -239,7 +238,7 @@ abstract class Message extends Keyed {
         return text <= Library.PART && headSize <= Library.PART;
     }
 
-    /** A message in one call. */
+    /** Runs a message in one call. */
     private int whole(Place from, int size, Place to) {
         int aad = headSize - nonceSize();
         if (!used) {
@@ -248,7 +247,7 @@ abstract class Message extends Keyed {
         return Native.message(keptKey(), head, nonceSize(), aad, from, size, to, tag, seals);
     }
 
-    /** If anything but a wrong tag ends it, it is as if it had not begun. */
+    /** Opens a message. If anything but a wrong tag ends it, it is as if it had not begun. */
     private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
         long left = (long) heldSize + size - endSize();
         if (left < 0) {
@@ -265,7 +264,7 @@ abstract class Message extends Keyed {
         } else if (from.isSpoiledBy(to, made, size, true)) {
             text = from.copied(size);
         }
-        // Both are compared, whatever the first says; and so is one only where the other is right.
+        // Both are compared, whatever the first result is, so that nobody learns which one is wrong.
         boolean isCommitted = text.has(made + tag, commitment);
         boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
         if (isRight && !isCommitted) {
@@ -274,7 +273,7 @@ abstract class Message extends Keyed {
         }
         if (!isRight) {
             aadEnded = true;
-            refused = headSize > nonceSize(); // SunJCE goes on with what `update` had, but without AAD
+            refused = headSize > nonceSize(); // SunJCE continues with the text of `update`, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
         to.deliver(made);
@@ -290,7 +289,7 @@ abstract class Message extends Keyed {
         return status == 0;
     }
 
-    /** Opens a long message in pieces. What is not verified is what it was before, if it was opened in place, or all zero; whatever ends it. */
+    /** Opens a long message in pieces. Whatever ends it, unverified text does not stay: text in place is what it was before, other output is all zero. */
     private boolean openedInPieces(Place from, int size, Place to) {
         boolean hadEnded = aadEnded;
         boolean isRight = false;
@@ -309,7 +308,7 @@ abstract class Message extends Keyed {
         return isRight;
     }
 
-    /** So much has been decrypted, and is not verified. */
+    /** How much has been decrypted, and is not verified. */
     private void takeBack(Place from, Place to, int size) {
         boolean isAsBefore = false;
         try {

@@ -3,12 +3,12 @@ package io.github.fastgcm;
 import java.nio.ByteBuffer;
 
 /**
- * What the shared library does, by JNI. (Java 25 and later have another class of this name, which calls foreign functions.) A text or a tag is a place and how
- * far behind it that begins. The library checks that all of it lies within its memory. What returns an int returns 0, or {@link #UNAUTHENTIC}, or something
- * else for a fault; what returns an address returns 0 for one.
+ * What the shared library does, by JNI. (Java 25 and later have another class of this name, which calls foreign functions.) A text or a tag is a place and an
+ * offset from it. The library checks that all of it lies within its memory. A method that returns an int returns 0, or {@link #UNAUTHENTIC}, or another number
+ * for a fault; a method that returns an address returns 0 for a fault.
  */
 final class Native {
-    /** How Java calls the library. (A constant would become part of who reads it.) */
+    /** How Java calls the library. (The compiler would copy a constant into each class that reads it.) */
     static String way() {
         return "JNI";
     }
@@ -17,33 +17,33 @@ final class Native {
 
     private Native() {}
 
-    /** After the library has been loaded. */
+    /** Runs after the library has been loaded. */
     static void bind() {}
 
     static native int start(byte[] backend, int size);
 
     static native int backend(byte[] name, int size);
 
-    /** Memory that was given back, or is another thread's, is refused with Java's own exception. */
+    /** Refuses memory that was given back, or that belongs to another thread, with Java's own exception. */
     static void checkAlive(ByteBuffer buffer) {
         if (buffer.hasRemaining()) {
             buffer.get(buffer.position());
         }
     }
 
-    /** The memory of a buffer that has no array: addresses say all. */
+    /** Returns the memory of a buffer without an array: addresses are enough. */
     static Object memory(ByteBuffer buffer) {
         return null;
     }
 
-    /** Where that begins; 0 if somebody may give it back while it is used, so that it has to be copied. */
+    /** Returns where that memory begins, or 0 if somebody may give it back while it is used, so that it must be copied. */
     static native long address(ByteBuffer buffer);
 
     static native long key(byte[] bytes, int size);
 
     static native void freeKey(long key);
 
-    /** What a message of XAES-256-GCM has, in 64 bytes: its key, and its commitment behind that if it commits. The root key has 32 bytes, the nonce 24. */
+    /** Derives 64 bytes for a message of XAES-256-GCM: its key, then its commitment if it commits. The root key has 32 bytes, the nonce 24. */
     static native int derive(byte[] root, byte[] nonce, byte[] made, boolean commits);
 
     static int message(

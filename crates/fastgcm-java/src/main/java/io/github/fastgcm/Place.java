@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Where bytes begin: in an array, in memory elsewhere, or in a copy of that. Memory which its owner may give back at any time (that of an arena) is copied
- * through its buffer where the way into the library finds out nothing about it: the buffer refuses then.
+ * Where bytes begin: in an array, in memory elsewhere, or in a copy of that memory. The owner of an arena may give its memory back at any time. Where the way
+ * into the library cannot notice this, the memory is copied through its buffer, which refuses if the memory is gone.
  */
 final class Place {
     /** An array, or what {@link Native#memory} makes of a buffer. */
     final Object memory;
-    /** Where the bytes begin, and where the memory ends: of an array counted from its beginning, else addresses. */
+    /** Where the bytes begin, and where the memory ends: positions in an array, or addresses. */
     final long at;
     final long end;
     private final ByteBuffer buffer;
@@ -30,19 +30,19 @@ final class Place {
         return new Place(array, at, array.length, null, false);
     }
 
-    /** What remains of a buffer, which nobody else moves, to be read. */
+    /** Returns what remains of a buffer, which nobody else moves, for reading. */
     static Place reading(ByteBuffer buffer) {
         Place place = of(buffer);
         return place != null ? place : copy(buffer, buffer.remaining());
     }
 
-    /** What remains of a buffer, to be written: so many bytes at most. {@link #deliver} belongs to it. */
+    /** Returns what remains of a buffer, for writing so many bytes at most. The caller must call {@link #deliver} afterwards. */
     static Place writing(ByteBuffer buffer, long size) {
         Place place = of(buffer);
         return place != null ? place : empty(buffer, (int) Math.min(size, buffer.remaining()));
     }
 
-    /** Null if the memory cannot be used where it lies. An exception if Java would not read it. */
+    /** Returns null if the memory cannot be used where it is. Throws an exception if Java would not read it. */
     private static Place of(ByteBuffer buffer) {
         if (buffer.hasArray()) {
             return new Place(buffer.array(), (long) buffer.arrayOffset() + buffer.position(), buffer.array().length, buffer, false);
@@ -62,12 +62,12 @@ final class Place {
         return copy;
     }
 
-    /** Where what is `offset` behind begins. */
+    /** Returns where the bytes at `offset` begin. */
     long at(long offset) {
         return at + Objects.checkIndex(offset, Long.MAX_VALUE);
     }
 
-    /** A copy of the first `size` bytes. */
+    /** Returns a copy of the first `size` bytes. */
     Place copied(int size) {
         if (memory instanceof byte[]) {
             return new Place(Arrays.copyOfRange((byte[]) memory, (int) at, (int) at + size), 0, size, buffer, true);
@@ -75,7 +75,7 @@ final class Place {
         return copy(buffer, size);
     }
 
-    /** Copies `size` bytes, which lie `offset` behind. */
+    /** Copies `size` bytes that begin at `offset`. */
     void get(int offset, byte[] to, int toAt, int size) {
         if (memory instanceof byte[]) {
             System.arraycopy(memory, (int) at + offset, to, toAt, size);
@@ -84,7 +84,7 @@ final class Place {
         }
     }
 
-    /** Writes those bytes, `offset` behind. */
+    /** Writes these bytes at `offset`. */
     void put(int offset, byte[] bytes) {
         if (memory instanceof byte[]) {
             System.arraycopy(bytes, 0, memory, (int) at + offset, bytes.length);
@@ -93,21 +93,21 @@ final class Place {
         }
     }
 
-    /** Whether those bytes lie `offset` behind. In a time that depends on their number only. */
+    /** Returns whether these bytes are at `offset`, in a time that depends only on their number. */
     boolean has(int offset, byte[] bytes) {
         byte[] there = new byte[bytes.length];
         get(offset, there, 0, there.length);
         return MessageDigest.isEqual(there, bytes);
     }
 
-    /** What was written to a copy goes where it belongs. */
+    /** Moves what was written to a copy to its place. */
     void deliver(int size) {
         if (isCopy) {
             buffer.duplicate().put((byte[]) memory, 0, size);
         }
     }
 
-    /** A copy may have plaintext. */
+    /** Wipes a copy, which may have plaintext. */
     void wipe() {
         if (isCopy) {
             Arrays.fill((byte[]) memory, (byte) 0);
@@ -126,19 +126,19 @@ final class Place {
         }
     }
 
-    /** Whether these are places of one memory: an array, or all that is none. */
+    /** Returns whether these are places in one memory: one array, or all memory outside arrays. */
     boolean isWith(Place other) {
         return memory == other.memory || !(memory instanceof byte[]) && !(other.memory instanceof byte[]);
     }
 
-    /** The same bytes. */
+    /** Returns whether both places begin at one byte. */
     boolean is(Place other) {
         return isWith(other) && at == other.at;
     }
 
     /**
-     * Whether `made` bytes that are written to that place would change some of the `size` bytes here that are still to be read. What begins where the text
-     * begins follows it, if nothing waits before it.
+     * Returns whether `made` bytes that are written to that place would change some of the `size` bytes here that are still to be read. An output that begins
+     * where the text begins stays behind the reading, if no bytes wait before the text.
      */
     boolean isSpoiledBy(Place to, long made, int size, boolean mayFollow) {
         return isWith(to) && at < to.at + made && to.at < at + size && !(mayFollow && at == to.at);

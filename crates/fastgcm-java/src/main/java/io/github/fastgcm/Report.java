@@ -3,7 +3,7 @@ package io.github.fastgcm;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How much a program uses the provider; and, with the property `fastgcm.report`, lines about that on the standard error. */
+/** Counts how much a program uses the provider. With the property `fastgcm.report` it reports this on the standard error. */
 final class Report {
     private static final LongAdder MESSAGES = new LongAdder();
     private static final boolean IS_WANTED = Library.property("fastgcm.report") != null;
@@ -12,7 +12,7 @@ final class Report {
 
     private Report() {}
 
-    /** There is a provider. */
+    /** Notes that there is a provider. */
     static void begin() {
         if (IS_WANTED && HAS_BEGUN.compareAndSet(false, true)) {
             say(Library.PROBLEM != null ? "there is no library" : "the library is loaded: " + Library.BACKEND + ", by " + Native.way());
@@ -23,7 +23,7 @@ final class Report {
         }
     }
 
-    /** A message has been sealed, or opened. */
+    /** Notes that a message has been sealed or opened. */
     static void message() {
         MESSAGES.increment();
         if (IS_WANTED && HAS_MESSAGES.compareAndSet(false, true)) {

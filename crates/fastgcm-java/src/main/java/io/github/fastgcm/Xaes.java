@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * XAES-256-GCM (C2SP), and KC-XAES-256-GCM (IACR ePrint 2025/758), which commits to its key: AES-256-GCM whose key and nonce come from a root key and an IV of
- * 24 bytes. The commitment stands behind the tag. In all else it behaves as AES-GCM does.
+ * 24 bytes. The commitment follows the tag. Otherwise the cipher behaves as AES-GCM does.
  */
 final class Xaes extends Gcm {
     private static final int KEY = 32;

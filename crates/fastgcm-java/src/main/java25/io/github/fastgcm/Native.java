@@ -12,10 +12,10 @@ import java.security.ProviderException;
 import java.util.Objects;
 
 /**
- * What the shared library does, by foreign functions, which read and write arrays where they lie. The other class of this name says what each method does.
+ * What the shared library does, by foreign functions, which read and write arrays in place. The other class of this name says what each method does.
  */
 final class Native {
-    /** How Java calls the library. (A constant would become part of who reads it.) */
+    /** How Java calls the library. (The compiler would copy a constant into each class that reads it.) */
     static String way() {
         return "foreign functions";
     }
@@ -48,16 +48,16 @@ final class Native {
         return Linker.nativeLinker().downcallHandle(function, type, Linker.Option.critical(true));
     }
 
-    /** After the library has been loaded: finds all functions, or fails. */
+    /** Finds all functions after the library has been loaded, or fails. */
     static void bind() {}
 
-    // What is made of memory and a place is what the compiler can do without: slices take it 100 ns. So the bounds are checked here.
+    // The compiler must not make slices of memory and a place, which take 100 ns. So the bounds are checked here.
 
     private static MemorySegment start(Place place) {
         return place.memory instanceof byte[] ? MemorySegment.ofArray((byte[]) place.memory) : (MemorySegment) place.memory;
     }
 
-    /** Where `size` bytes begin within the memory, of which they are a part. */
+    /** Returns where `size` bytes begin, if they are within the memory. */
     private static long at(Place place, long offset, long size) {
         if (place.memory instanceof byte[]) {
             return Objects.checkFromIndexSize(place.at(offset), size, ((byte[]) place.memory).length);
@@ -66,12 +66,12 @@ final class Native {
         return Objects.checkFromIndexSize(place.at(offset) - memory.address(), size, memory.byteSize());
     }
 
-    /** A text with its tag. */
+    /** Returns the length of a text with its tag. */
     private static long with(int size, int tag) {
         return (long) size + Objects.checkIndex(tag, 17);
     }
 
-    /** An array that has `size` bytes. */
+    /** Returns the memory of an array, which must have `size` bytes. */
     private static MemorySegment array(byte[] array, long size) {
         Objects.checkFromIndexSize(0, size, array.length);
         return MemorySegment.ofArray(array);
@@ -83,7 +83,7 @@ final class Native {
         return array(head, nonce);
     }
 
-    /** No function throws anything; a call does if its memory is not there any more, or is another thread's. */
+    /** No function throws anything. A call throws if its memory is gone, or belongs to another thread. */
     private static RuntimeException told(Throwable thrown) {
         if (thrown instanceof Error) {
             throw (Error) thrown;
@@ -111,7 +111,7 @@ final class Native {
         }
     }
 
-    /** It does not read: a thread that reads while another one closes the arena would be interrupted, as if a program had done that. */
+    /** Does not read: a thread that reads while another thread closes the arena would be interrupted, as if a program had read. */
     static void checkAlive(ByteBuffer buffer) {
         MemorySegment memory = MemorySegment.ofBuffer(buffer);
         if (!memory.scope().isAlive()) {
@@ -122,12 +122,12 @@ final class Native {
         }
     }
 
-    /** All of the buffer: a call finds out whether its memory is still there. */
+    /** Returns all of the buffer: a call finds out whether its memory is still there. */
     static Object memory(ByteBuffer buffer) {
         return MemorySegment.ofBuffer(buffer.duplicate().clear());
     }
 
-    /** No memory has to be copied: each call holds it. */
+    /** Returns the address: no memory must be copied, because each call holds it. */
     static long address(ByteBuffer buffer) {
         return MemorySegment.ofBuffer(buffer.duplicate().clear()).address();
     }

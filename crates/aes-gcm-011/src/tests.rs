@@ -1,1 +1,0 @@
-../../aes-gcm-010/src/tests.rs

