@@ -52,6 +52,9 @@ fn work() -> Result<bool, String> {
         println!("{} is written: its five steps say what to fill in", path.display());
         return Ok(true);
     }
+    if !is_x86_feature_detected!("pclmulqdq") {
+        return Err("this processor has no carry-less multiplication".into());
+    }
     let (mut options, mut more): (HashMap<String, String>, Vec<String>) = Default::default();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
