@@ -351,9 +351,10 @@ impl Machine<'_> {
 
     /// The second if the condition holds: of symbols a sum of products, and no branch.
     fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
-        let why = match self.decided(condition) {
-            Ok(outcome) => return Ok(if outcome { b } else { a }.clone()),
-            Err(why) => why,
+        let (known, why) = match self.decided(condition) {
+            Ok(outcome) if !self.lifted_only => return Ok(if outcome { b } else { a }.clone()),
+            Ok(outcome) => (Some(Bit::from(outcome)), None),
+            Err(why) => (None, Some(why)),
         };
         // One way of what is public, where both are gone.
         if let Some(outcome) = self.unknown.lines.as_mut().and_then(Lines::way) {
@@ -364,13 +365,14 @@ impl Machine<'_> {
             _ => (None, self.degrees.of_flags()),
         };
         let holds = match condition {
+            _ if known.is_some() => known,
             ConditionCode::e => zero,
             ConditionCode::ne => zero.map(Bit::inverted),
             ConditionCode::b => self.flags.carry,
             ConditionCode::ae => self.flags.carry.map(Bit::inverted),
             _ => None,
         };
-        let Some(holds) = holds else { stop!("{why}") };
+        let Some(holds) = holds else { stop!("{}", why.map_or_else(String::new, String::from)) };
         self.degrees.read(degree);
         self.degrees.multiplies = true;
         let (a, b) = (a.bits(), b.bits());
