@@ -72,6 +72,13 @@ impl Bit {
         }
     }
 
+    /// What times this is one, at each point; of zero there is none.
+    pub fn inverse(self) -> Bit {
+        // To the power of 2^64 - 2.
+        let squares = std::iter::successors(Some(self.times(self)), |square| Some(square.times(*square)));
+        squares.take(63).fold(I, Bit::times)
+    }
+
     /// Both. Of two bits that are one and the same it is that bit, where a product would be a square: another
     /// polynomial for one function. Products of GHASH are polynomials in code and standard alike, and do
     /// not come here.

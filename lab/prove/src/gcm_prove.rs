@@ -52,6 +52,9 @@ fn work() -> Result<bool, String> {
         println!("{} is written: its five steps say what to fill in", path.display());
         return Ok(true);
     }
+    if !is_x86_feature_detected!("pclmulqdq") {
+        return Err("this processor has no carry-less multiplication".into());
+    }
     let (mut options, mut more): (HashMap<String, String>, Vec<String>) = Default::default();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
@@ -106,7 +109,7 @@ fn work() -> Result<bool, String> {
     if let Some(turn) = options.get("lengths") {
         let mut failed = 0;
         for &row in &rows {
-            let mut subject = target::started(&name, &program, row, None)?;
+            let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;
             subject.turn = Some(turn.parse().map_err(|_| format!("--lengths {turn}: bytes of a turn"))?);
             subject.longest = options.get("longest").map(|n| n.parse().map_err(|_| format!("--longest {n} is no number"))).transpose()?;
             let verbs = match options.get("verb") {

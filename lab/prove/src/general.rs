@@ -209,6 +209,7 @@ impl Machine<'_> {
                 }
                 self.flags = Flags::of_logic(&result, n);
                 self.flags_of_line(&result, n);
+                self.sign = Some((self.rip, result.bits()[n - 1]));
                 if m != Test {
                     self.set(i, 0, &result)?;
                 }
@@ -350,9 +351,10 @@ impl Machine<'_> {
 
     /// The second if the condition holds: of symbols a sum of products, and no branch.
     fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
-        let why = match self.decided(condition) {
-            Ok(outcome) => return Ok(if outcome { b } else { a }.clone()),
-            Err(why) => why,
+        let (known, why) = match self.decided(condition) {
+            Ok(outcome) if !self.lifted_only => return Ok(if outcome { b } else { a }.clone()),
+            Ok(outcome) => (Some(Bit::from(outcome)), None),
+            Err(why) => (None, Some(why)),
         };
         // One way of what is public, where both are gone.
         if let Some(outcome) = self.unknown.lines.as_mut().and_then(Lines::way) {
@@ -363,13 +365,14 @@ impl Machine<'_> {
             _ => (None, self.degrees.of_flags()),
         };
         let holds = match condition {
+            _ if known.is_some() => known,
             ConditionCode::e => zero,
             ConditionCode::ne => zero.map(Bit::inverted),
             ConditionCode::b => self.flags.carry,
             ConditionCode::ae => self.flags.carry.map(Bit::inverted),
             _ => None,
         };
-        let Some(holds) = holds else { stop!("{why}") };
+        let Some(holds) = holds else { stop!("{}", why.map_or_else(String::new, String::from)) };
         self.degrees.read(degree);
         self.degrees.multiplies = true;
         let (a, b) = (a.bits(), b.bits());
@@ -427,7 +430,7 @@ impl Machine<'_> {
     }
 
     /// The sum of a number and bits whose lowest are numbers, if nothing is carried beyond these.
-    fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
+    pub(crate) fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
         let (bits, more) = match (number(a), number(b)) {
             (None, Some(more)) => (a, more),
             (Some(more), None) => (b, more),
@@ -527,6 +530,16 @@ impl Machine<'_> {
                 self.flags = Flags::UNDEFINED;
                 let sum = self.add_bits(&a.bits()[..n], &Word::low(&bits[..1]).bits()[..n])?;
                 Ok(Word::low(&sum))
+            }
+            // A byte minus another, as who compares without a branch has it.
+            (Bits(x), Bits(y), Some(false)) if n > 8 && [x, y].iter().all(|bits| bits[8..].iter().all(|&bit| bit == O)) => {
+                let byte = |bits: &[Bit; 64]| *bits.first_chunk().expect("a byte");
+                let degree = self.degrees.of_result();
+                self.degrees.asked();
+                self.degrees.read(degree.saturating_mul(8).saturating_add(1));
+                let (low, less) = self.unknown.difference8(&byte(x), &byte(y));
+                self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
+                Ok(Word::low(&[&low[..], &vec![less; n - 8]].concat()))
             }
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;

@@ -225,6 +225,11 @@ impl Degrees {
         self.sum = self.sum.saturating_add(degree);
     }
 
+    /// Of what was read.
+    pub(crate) fn of_result(&self) -> u32 {
+        self.greatest
+    }
+
     /// Of what flags are of.
     pub(crate) fn of_flags(&self) -> u32 {
         self.flags
@@ -317,6 +322,8 @@ pub struct Machine<'a> {
     /// The last instruction that has set flags, and what they are of, if that is the lowest byte of a counter.
     pub(crate) compares: u64,
     pub(crate) low: Option<Low>,
+    /// And their sign, behind which instruction.
+    pub(crate) sign: Option<(u64, Bit)>,
     /// Takes the way of symbols where numbers have a shorter one: for comparison with a processor.
     pub lifted_only: bool,
 }
@@ -352,6 +359,7 @@ impl<'a> Machine<'a> {
             trace: [0; 2],
             compares: 0,
             low: None,
+            sign: None,
             lifted_only: false,
         }
     }
@@ -675,6 +683,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Where the sign says whether tags are equal.
+    fn verdict_of_sign(&mut self) -> Option<bool> {
+        let (behind, sign) = self.sign?;
+        if self.decoded.instructions.get(&self.compares)?.next_ip() != behind {
+            return None;
+        }
+        let (what, is_equal) = [(sign, true), (sign.inverted(), false)].into_iter().find(|(what, _)| self.verdicts.contains_key(what))?;
+        self.degrees.decided = self.degrees.decided.max(u64::from(self.degrees.flags));
+        if !self.asked.contains(&what) {
+            self.asked.push(what);
+        }
+        Some(self.verdicts[&what] == is_equal)
+    }
+
     pub(crate) fn decided(&mut self, condition: ConditionCode) -> Result<bool> {
         use ConditionCode as C;
         let known = |flag: Option<bool>| flag.ok_or_else(|| Stop::Secret("a flag decides that is not known".into()));
@@ -689,8 +711,8 @@ impl<'a> Machine<'a> {
             C::ne => !self.is_zero()?,
             C::be => known(carry)? | self.is_zero()?,
             C::a => !(known(carry)? | self.is_zero()?),
-            C::s => known(sign)?,
-            C::ns => !known(sign)?,
+            C::s => sign.or_else(|| self.verdict_of_sign()).map_or_else(|| known(None), Ok)?,
+            C::ns => !sign.or_else(|| self.verdict_of_sign()).map_or_else(|| known(None), Ok)?,
             C::p => known(parity)?,
             C::np => !known(parity)?,
             C::l => known(sign)? != known(overflow)?,

@@ -224,29 +224,40 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
 }
 
 /// More ways than these are not gone.
-const WAYS: usize = 100;
+const WAYS: usize = 40;
 
 /// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
 /// that. Where a secret decides, both ways are gone, to say what comes of each.
 pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, limit: u64, wiped: bool) -> Result<Proved, Failure> {
     let (mut todo, mut ends, mut condition, mut gone) = (vec![(Vec::new(), Vec::new())], Vec::new(), None, 0);
+    let mut is_public = true;
     while let Some((chosen, facts)) = todo.pop().filter(|_| gone < WAYS) {
         gone += 1;
         let (mut ways, mut answer) = (Ways::of(chosen), None);
         let end = prove_way(subject, decoded, case, seed, limit, wiped, (&mut ways, &facts, &mut answer));
-        let Some((place, known)) = ways.parts else {
+        let Some((place, known, of_public)) = ways.parts else {
             if condition.is_none() {
                 return end;
             }
             ends.push((end, answer));
             continue;
         };
-        condition.get_or_insert(place);
+        // The first that is about a secret is told.
+        if condition.is_none() || is_public && !of_public {
+            condition = Some(place);
+        }
+        is_public &= of_public;
         for (outcome, fact) in [true, false].into_iter().zip(known.into_iter().rev()) {
             todo.push(([&ways.chosen[..], &[outcome]].concat(), [&facts[..], &[fact]].concat()));
         }
     }
     let condition = condition.unwrap_or_default();
+    // What everybody may know may decide.
+    if is_public && todo.is_empty() {
+        let worst = |a: Proved, b: Proved| Proved { steps: a.steps + b.steps, ..if a.bound < b.bound { b } else { a } };
+        let ends: Result<Vec<Proved>, Failure> = ends.into_iter().map(|(end, _)| end).collect();
+        return Ok(ends?.into_iter().reduce(worst).unwrap_or_default());
+    }
     let has = |n: u64| ends.iter().any(|(_, answer)| *answer == Some(Word::Number(n)));
     if subject.verbs[case.verb].opens && has(0) && has(1) {
         return refuted(format!("it does not accept by the tag alone, or not by all of it: {condition}"));
@@ -276,6 +287,10 @@ fn prove_way(
     machine.unknown.facts = facts.to_vec();
     let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
+    let ciphertext = if verb.opens { &message.text } else { &message.other };
+    if let Some(ways) = &mut machine.ways {
+        ways.public.extend([&message.nonce, &message.aad, ciphertext].into_iter().flatten().flatten());
+    }
 
     let stale = machine.unknown.random.string(case.text + verb.behind());
     let (n, tag) = (case.text, &message.given[..]);

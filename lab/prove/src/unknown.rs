@@ -5,7 +5,7 @@
 //! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
 
 use crate::{
-    field::{Bit, Byte, O, Vector, byte, lifted, number},
+    field::{Bit, Byte, O, Vector, byte, lifted, none, number, xor},
     lines::Lines,
     ways::Fact,
 };
@@ -114,6 +114,7 @@ pub struct Unknown {
     /// Words by their lowest byte: of what each is the sum.
     lowest: Map<Byte, (Word32, u32)>,
     carries: Map<(Word32, u32), Bit>,
+    differences: Map<(Byte, Byte), (Byte, Bit)>,
     /// What is known of lowest bytes, on the way that is gone: for each condition; and how many of these have been met.
     pub facts: Vec<Option<Fact>>,
     pub met: usize,
@@ -137,6 +138,7 @@ impl Unknown {
             made: Map::default(),
             lowest: Map::default(),
             carries: Map::default(),
+            differences: Map::default(),
             facts: Vec::new(),
             met: 0,
             lines: None,
@@ -188,6 +190,22 @@ impl Unknown {
     /// What is carried out of the sum of 32 bits and a number.
     pub fn carry32(&mut self, of: &Word32, n: u32) -> Bit {
         *self.carries.entry((*of, n)).or_insert_with(|| self.random.symbol())
+    }
+
+    /// `a` - `b` modulo 2^8, and whether `a` is less. Of that is known: neither is less if they are equal, and one is if they are not; so of the two answers one
+    /// is a variable, and the other follows. (A polynomial in both that agrees with the standard wherever (1 + l)(1 + m) is "equal" agrees for all bytes, because
+    /// what vanishes there is a multiple of that difference, which has no factors.)
+    pub fn difference8(&mut self, a: &Byte, b: &Byte) -> (Byte, Bit) {
+        if let Some(known) = self.differences.get(&(*a, *b)) {
+            return *known;
+        }
+        let low = self.random.symbols();
+        let less = match self.differences.get(&(*b, *a)) {
+            Some((_, more)) => none(&xor(a, b)).times(more.inverted().inverse()).inverted(),
+            None => self.random.symbol(),
+        };
+        self.differences.insert((*a, *b), (low, less));
+        (low, less)
     }
 
     /// The word, and the number added to it, of whose sum this is the lowest byte.
@@ -243,7 +261,7 @@ impl Unknown {
 
     /// How many bytes the S-box has been asked for, and how many sums there are: pairs of them could be taken for one another.
     pub fn asked(&self) -> usize {
-        self.forgotten + self.sbox.len() + self.made.len() + self.carries.len()
+        self.forgotten + self.sbox.len() + self.made.len() + self.carries.len() + 2 * self.differences.len()
     }
 }
 

@@ -3,7 +3,7 @@
 //! `family` says which mnemonics there are and what each does. Most of them only move elements.
 
 use crate::{
-    field::{Bit, Block, Byte, I, O, Sums, Vector, elements, none, number},
+    field::{Bit, Block, Byte, I, O, Sums, Vector, elements, lifted, none, number},
     machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, stop, wants_alignment},
     spec,
 };
@@ -606,6 +606,10 @@ impl Machine<'_> {
         for range in elements(a.len(), e) {
             let (x, y) = (&a.bits[range.clone()], &b.bits[range.clone()]);
             let all = u64::MAX >> (64 - e);
+            let lower = match (family, number(y)) {
+                (Difference(_), Some(less)) => self.low_sum(x, &lifted::<64>(less.wrapping_neg() & all)[..e], O),
+                _ => None,
+            };
             let n = match (family, number(x), number(y)) {
                 (Equal(_), ..) if x == y => all,
                 (Difference(_) | Greater(_), ..) if x == y => 0,
@@ -626,6 +630,13 @@ impl Machine<'_> {
                     result.degrees[range.start / 8..range.end / 8].fill(if differ.contains(&I) { 0 } else { degree });
                     let equal = none(&differ);
                     result.bits[range].fill(equal);
+                    continue;
+                }
+                // Minus a number is plus another, where nothing is carried to symbols.
+                (Difference(_), None, Some(_)) if lower.is_some() => {
+                    let sum = lower.unwrap_or_default();
+                    result.degrees[range.start / 8..range.end / 8].copy_from_slice(&a.degrees[range.start / 8..range.end / 8]);
+                    result.bits[range].copy_from_slice(&sum);
                     continue;
                 }
                 (_, None, _) | (_, _, None) => stop!("{family:?} of symbols"),

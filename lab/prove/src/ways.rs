@@ -9,6 +9,7 @@ use crate::{
     unknown::{Map, Word32},
 };
 use iced_x86::ConditionCode;
+use std::collections::HashSet;
 
 /// Of the lowest byte of a word, plus a number: the least and the greatest that it can be.
 pub type Fact = (Word32, u32, [u32; 2]);
@@ -19,8 +20,10 @@ pub struct Ways {
     pub chosen: Vec<bool>,
     met: usize,
     assumed: Map<Bit, bool>,
-    /// Where it parts again: the condition, and what is known if it does not hold, and if it does.
-    pub parts: Option<(String, [Option<Fact>; 2])>,
+    /// Where it parts again: the condition, what is known if it does not hold, and if it does, and whether it is one on what everybody may know.
+    pub parts: Option<(String, [Option<Fact>; 2], bool)>,
+    /// Bits that everybody may know.
+    pub public: HashSet<Bit>,
 }
 
 impl Ways {
@@ -101,9 +104,13 @@ impl Machine<'_> {
         }
         let zero = if let Zero::IfNone(bits) = &self.flags.zero { Some(none(bits)) } else { None };
         let place = self.image.place(at);
+        let of_public =
+            |bit: &Bit| self.ways.as_ref().is_some_and(|ways| ways.public.contains(bit) || ways.public.contains(&bit.inverted()));
+        let is_public = matches!(&self.flags.zero, Zero::IfNone(bits) if zero.is_some() && bits.iter().all(of_public))
+            && matches!(condition, ConditionCode::e | ConditionCode::ne);
         let ways = self.ways.as_mut().expect("somebody wants to know");
         let Some(&outcome) = ways.chosen.get(ways.met) else {
-            ways.parts = Some((format!("{place} ({compares}), {condition:?}: {why}"), facts));
+            ways.parts = Some((format!("{place} ({compares}), {condition:?}: {why}"), facts, is_public));
             return Err(Stop::Secret(why.into()));
         };
         ways.met += 1;

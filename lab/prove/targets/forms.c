@@ -12,7 +12,7 @@ static uint64_t seal(const call *c) {
                      :
                      : "rax", "rcx", "rdx", "rsi", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "cc");
     if (c->row == 0)
-        __asm__ volatile("vptestmb %%zmm1, %%zmm2, %%k1; vptestmd %%zmm1, %%zmm2, %%k2; vptestnmq %%zmm1, %%zmm2, %%k3; vptestmb %%zmm1, %%zmm2, %%k1%{%%k2%}"
+        __asm__ volatile("vpxor %%xmm1, %%xmm1, %%xmm1; vpxor %%xmm2, %%xmm2, %%xmm2; kxnorq %%k2, %%k2, %%k2; vptestmb %%zmm1, %%zmm2, %%k1; vptestmd %%zmm1, %%zmm2, %%k2; vptestnmq %%zmm1, %%zmm2, %%k3; vptestmb %%zmm1, %%zmm2, %%k1%{%%k2%}"
                          :
                          :
                          : "memory");
