@@ -301,7 +301,7 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
 /// The calls that a plan has on each row, at least: what is left out by mistake would be missed by nobody. Whoever adds a verb or a length writes the new
 /// number here; a smaller one says why.
 const LEAST: [(&str, How, [usize; 4]); 7] = [
-    ("fastgcm-proved", How::Quick, [308, 308, 302, 302]),
+    ("fastgcm-proved", How::Quick, [364, 364, 358, 358]),
     ("libfastgcm", How::Quick, [189, 189, 183, 183]),
     ("provider", How::Quick, [37, 37, 37, 37]),
     ("fastgcm-proved", How::Default, [23485, 20557, 20536, 20536]),
