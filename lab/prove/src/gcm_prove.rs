@@ -49,7 +49,7 @@ fn work() -> Result<bool, String> {
     let first = arguments.next().filter(|first| !first.starts_with('-')).ok_or(USAGE)?;
     if first == "new" {
         let path = target::new(&arguments.next().ok_or(USAGE)?)?;
-        println!("{} is written: its five steps say what to fill in", path.display());
+        println!("{} is written: its six steps say what to fill in", path.display());
         return Ok(true);
     }
     if !is_x86_feature_detected!("pclmulqdq") {

@@ -1,5 +1,5 @@
 /* NAME, as a target of gcm-prove. Fill in what is marked, then:
- *     gcm-prove NAME.c -l libNAME.a
+ *     gcm-prove NAME.c -l /path/to/libNAME.a
  * Each function is one call, and is proved with all that it does: from the key's bytes on. The prover finds the key, the nonce, the AAD, the text and the tag
  * in `c`, each with the length that is proved, and of unknown content: whatever the content decides, stops the proof. */
 #include "gcm-prove.h"
@@ -32,4 +32,5 @@ static const char *setup(const char *row) {
     return NULL;
 }
 
+/* 6. What step 5 does, in words: the prover tells it with the result. */
 TARGET(verbs, setup, "nothing")

@@ -71,7 +71,12 @@ pub(crate) fn write(language: Language, folder: &Path) -> Result<bool, String> {
     for ((from, _), to) in language.files().iter().zip(&to) {
         let text = |error: std::io::Error| format!("{}: {error}", to.display());
         fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(text)?;
-        fs::write(to, fs::read(home().join(from)).map_err(text)?).map_err(text)?;
+        let mut lines = fs::read_to_string(home().join(from)).map_err(text)?;
+        // The switches are those of the library that this plug-in asks, and no other's.
+        if from.starts_with("plugins/") {
+            lines = lines.split_inclusive('\n').filter(|line| !line.contains(" without: ")).collect();
+        }
+        fs::write(to, lines).map_err(text)?;
         println!("{}", to.display());
     }
     let name = if language.runs() == "." { folder.to_owned() } else { folder.join(language.runs()) };
