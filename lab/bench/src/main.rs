@@ -111,10 +111,12 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let mut missing = Vec::new();
     let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
+    // What is compared with another build of ours is built as that one is.
+    let this_tree = || builds::root().join("../..").to_string_lossy().into_owned();
+    let ours = options.ours.clone().or_else(|| (!options.before.is_empty()).then(this_tree));
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
-        let built = match (&options.ours, options.before.is_empty()) {
-            (Some(sources), _) if rival.name == "fastgcm" => builds::build_sources(sources),
-            (None, false) if rival.name == "fastgcm" => builds::build_sources(&builds::root().join("../..").to_string_lossy()),
+        let built = match &ours {
+            Some(sources) if rival.name == "fastgcm" => builds::build_sources(sources),
             _ => builds::build(rival, options.install),
         };
         let loaded = built.and_then(|library| Ok((peer::load(&library, None)?, library)));
