@@ -114,7 +114,7 @@ pub fn induct(
     every: usize,
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
-    let turn = subject.turn(case.row) as i128;
+    let turn = subject.turns[case.row] as i128;
     let mut answer = Answer::default();
     let mut ranges = vec![[0, subject.longest.map_or(MOST, i128::from)]];
     let mut failed = None;
@@ -150,7 +150,7 @@ pub fn induct(
 
 /// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
 fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
-    let turn = subject.turn(case.row) as i128;
+    let turn = subject.turns[case.row] as i128;
     let least = from.max(LOOKED_AT * turn);
     [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
         let mut case = case.clone();
@@ -171,7 +171,7 @@ fn class(
     every: usize,
     seed: Seed,
 ) -> Result<Class> {
-    let turn = subject.turn(case.row) as i128;
+    let turn = subject.turns[case.row] as i128;
     let long = [from.max(LOOKED_AT * turn), to];
     let heads = Run::start(subject, decoded, case, over, long, seed)?.heads()?;
     let mut why = String::from("no loop is proved");

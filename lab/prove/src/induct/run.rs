@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
         let top = machine.register(Register::RSP).number().map_err(Failure::from)?;
         machine.memory.watch();
         let given = given.try_into().expect("16 bytes");
-        let turn = subject.turn(case.row);
+        let turn = subject.turns[case.row];
         let opens = verb.opens;
         Ok(Self { machine, over, opens, turn, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
     }
