@@ -93,6 +93,7 @@ impl Proved {
         // Each is held against 0, 1, another bit and its opposite. What decides is held against what may decide.
         let decided = machine.degrees.decided.max(128 * blocks);
         let sum = pairs * square(argument) + 4.0 * bits * square(degree) + 16.0 * square(decided);
+        let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }
