@@ -26,8 +26,8 @@ pub const ROWS: [(&str, Processor); 4] = [
 const SSE: u32 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 25;
 /// FMA, MOVBE; the system saves registers; AVX.
 const AVX: u32 = 1 << 12 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28;
-/// Both parts.
-const BMI: u32 = 1 << 3 | 1 << 8;
+/// Both parts of BMI, and ADX, which came with the second.
+const BMI: u32 = 1 << 3 | 1 << 8 | 1 << 19;
 const AVX2: u32 = 1 << 5;
 const SHA: u32 = 1 << 29;
 /// F, DQ, IFMA, CD, BW, VL.

@@ -89,7 +89,7 @@ impl Machine<'_> {
             }
             // Sums
             Add | Adc => {
-                let carry = if m == Adc { self.flags.carry.ok_or("a carry that is not known")? } else { O };
+                let carry = if m == Adc { self.carried()? } else { O };
                 let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
                 let sum = self.sum(&a, &b, carry, n)?;
                 self.set(i, 0, &sum)?;
@@ -111,7 +111,7 @@ impl Machine<'_> {
                 if self.condition(ConditionCode::e)? { self.set(i, 0, &new)? } else { self.set_register(accumulator(n)?, &old) }
             }
             Sub | Sbb => {
-                let borrow = if m == Sbb { self.flags.carry.ok_or("a borrow that is not known")? } else { O };
+                let borrow = if m == Sbb { self.carried()? } else { O };
                 let (a, b) = if of_itself(i, 0, 1) { (Number(0), Number(0)) } else { (self.get(i, 0)?, self.get(i, 1)?) };
                 let difference = self.difference(&a, &b, borrow, n)?;
                 self.set(i, 0, &difference)?;
@@ -128,6 +128,7 @@ impl Machine<'_> {
                     let zero = Zero::of(&differ);
                     // Below one is zero.
                     let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
+                    self.degrees.carry_of_all(n);
                     self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
                     self.compared_in_public(&a[..n], &b[..n]);
                 }
@@ -273,7 +274,10 @@ impl Machine<'_> {
                 self.set(i, 0, &Word::of(bits))?;
             }
             Tzcnt | Lzcnt | Bsf | Bsr | Popcnt => self.count(i, n)?,
-            Cmc => self.flags.carry = self.flags.carry.map(Bit::inverted),
+            Cmc => {
+                self.degrees.read(self.degrees.of_carry());
+                self.flags.carry = self.flags.carry.map(Bit::inverted);
+            }
             Clc | Stc => self.flags.carry = Some(Bit::from(m == Stc)),
             // Conditions
             _ if i.is_jcc_short_or_near() => {
@@ -362,8 +366,9 @@ impl Machine<'_> {
         }
         let (zero, degree) = match &self.flags.zero {
             Zero::IfNone(bits) => (Some(none(bits)), self.degrees.of_flags().saturating_mul(bits.len() as u32)),
-            _ => (None, self.degrees.of_flags()),
+            _ => (None, 0),
         };
+        let degree = degree.max(self.degrees.of_carry());
         let holds = match condition {
             _ if known.is_some() => known,
             ConditionCode::e => zero,
@@ -377,6 +382,15 @@ impl Machine<'_> {
         self.degrees.multiplies = true;
         let (a, b) = (a.bits(), b.bits());
         Ok(Word::of(std::array::from_fn(|j| a[j] ^ holds.and(a[j] ^ b[j]))))
+    }
+
+    /// The carry, which is read.
+    fn carried(&mut self) -> Result<Bit> {
+        let carry = self.flags.carry.ok_or("a carry that is not known")?;
+        if carry.number().is_none() {
+            self.degrees.read(self.degrees.of_carry());
+        }
+        Ok(carry)
     }
 
     fn push(&mut self, word: &Word) -> Result<()> {
@@ -507,6 +521,13 @@ impl Machine<'_> {
             return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
         }
         match (a, b, borrow.number()) {
+            // Of equal numbers: the borrow, in all bits.
+            (Number(a), Number(b), known) if a == b && (known.is_none() || self.lifted_only) => {
+                let all = Word::low(&vec![borrow; n]);
+                self.flags = Flags { carry: Some(borrow), overflow: Some(false), ..Flags::UNDEFINED };
+                self.flags.of_result(&all, n);
+                Ok(all)
+            }
             (Number(a), Number(b), Some(borrow)) => {
                 let (a, b) = (a & mask(n), b & mask(n));
                 self.compared = [a, b];
@@ -514,16 +535,15 @@ impl Machine<'_> {
                 self.flags.carry = Some(Bit::from(u128::from(a) < u128::from(b) + u128::from(borrow)));
                 self.flags.overflow = Some(((a ^ b) & (a ^ difference)) >> (n - 1) & 1 == 1);
                 self.flags.of_result(&Number(difference), n);
+                if self.lifted_only && (a, borrow) == (0, false) {
+                    self.flags_of_negative(&Number(b).bits()[..n]);
+                }
                 Ok(Number(difference))
             }
             // Minus one bit: all ones, or all zeros.
             (Number(0), Bits(bits), Some(false)) if bits[1..].iter().all(|&bit| bit == O) => {
                 self.flags = Flags { carry: Some(bits[0]), ..Flags::UNDEFINED };
                 Ok(Word::low(&vec![bits[0]; n]))
-            }
-            (Number(a), Number(b), None) if a == b => {
-                self.flags = Flags { carry: Some(borrow), ..Flags::UNDEFINED };
-                Ok(Word::low(&vec![borrow; n]))
             }
             // Minus a word of which all bits are one: plus that bit.
             (a, Bits(bits), Some(false)) if bits[..n].iter().all(|&bit| bit == bits[0]) => {
@@ -545,8 +565,27 @@ impl Machine<'_> {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
             }
+            // Zero minus symbols, whose value is new variables: what holds for all values of these, holds for the one that it has. Its flags say whether there is
+            // a one among these bits.
+            (Number(0), Bits(bits), Some(false)) => {
+                self.degrees.carry_of_all(n);
+                self.flags = Flags::UNDEFINED;
+                self.flags_of_negative(&bits[..n]);
+                let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
+                Ok(Word::low(&unknown))
+            }
             _ => stop!("a difference of symbols"),
         }
+    }
+
+    /// Zero minus these bits is zero, and borrows nothing, if none of them is one.
+    fn flags_of_negative(&mut self, bits: &[Bit]) {
+        self.flags.zero = Zero::of(bits);
+        let is_zero = match &self.flags.zero {
+            Zero::IfNone(bits) => none(bits),
+            zero => Bit::from(*zero == Zero::Is(true)),
+        };
+        self.flags.carry = Some(is_zero.inverted());
     }
 
     fn shift(&mut self, i: &Instruction, n: usize) -> Result<()> {

@@ -65,10 +65,10 @@ openssl-3 | libgcrypt | mbedtls)
     mv usr/include usr/lib/*/*.a .
     version="Debian's$version"
     ;;
-ring | rustcrypto)
+ring | rustcrypto | graviola)
     CARGO_PROFILE_RELEASE_LTO=off cargo rustc --release --locked --manifest-path "$here/rust/Cargo.toml" --target-dir "$folder/built" --features "$1" --crate-type staticlib
     mv "$folder"/built/release/libprove_rust.a "$folder/"
-    case $1 in ring) crate ring 0.17 ;; *) crate aes-gcm 0.11 ;; esac
+    case $1 in ring) crate ring 0.17 ;; rustcrypto) crate aes-gcm 0.11 ;; *) crate graviola 0.4 ;; esac
     version="$1 $version"
     ;;
 *)
