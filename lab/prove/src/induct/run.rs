@@ -1,7 +1,7 @@
 //! One call with a text of any length, up to wherever it stands; and what must be at its end.
 
 use super::{
-    APART, LONG, Over, Result, Stop, refuted,
+    APART, LONG, Lengths, Over, Result, Stop, refuted,
     state::{in_block, mirrored},
     stopped,
 };
@@ -22,6 +22,7 @@ pub(super) struct Run<'a> {
     pub(super) over: Over,
     pub(super) opens: bool,
     pub(super) turn: usize,
+    pub(super) lengths: Lengths,
     pub(super) gcm: Gcm,
     pub(super) nonce: Vec<Byte>,
     pub(super) aad: Vec<Byte>,
@@ -43,6 +44,7 @@ impl<'a> Run<'a> {
         decoded: &'a mut Decoded,
         case: &Case,
         over: Over,
+        lengths: Lengths,
         range: [i128; 2],
         seed: Seed,
     ) -> Result<Self> {
@@ -70,7 +72,7 @@ impl<'a> Run<'a> {
             Over::Aad => long.push((subject.aad(), LONG)),
         }
         let lines = machine.unknown.lines.as_mut().expect("they are there");
-        let (n, no_degrees) = (lines.bits(&Line { times: [1, 0], plus: 0 }), [1; 8]);
+        let (n, no_degrees) = (lines.bits(&lengths.bytes(&Line { times: [1, 0], plus: 0 })), [1; 8]);
         for (at, start) in long {
             machine.memory.write(at, &crate::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
             machine.memory.write(at + 8, &n, &no_degrees).map_err(Failure::from)?;
@@ -81,7 +83,7 @@ impl<'a> Run<'a> {
         let given = given.try_into().expect("16 bytes");
         let turn = subject.turns[case.row];
         let opens = verb.opens;
-        Ok(Self { machine, over, opens, turn, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
+        Ok(Self { machine, over, opens, turn, lengths, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
     }
 
     pub(super) fn step(&mut self) -> Result<()> {

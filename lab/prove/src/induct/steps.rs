@@ -53,10 +53,10 @@ impl<'a> Run<'a> {
         Ok(state)
     }
 
-    /// Stands at the head in a turn of which as much is known as the invariant says; returns the hash.
+    /// Stands at the head in a turn of which as much is known as the invariant says, with so many units left; returns the hash.
     pub(super) fn havoc(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: &Line) -> Result<Block> {
-        let turn = self.turn as i128;
-        let total = i.scaled(turn).add(left);
+        let (turn, units) = (self.turn as i128, self.units());
+        let total = i.scaled(units).add(left);
         base.restore(&mut self.machine, new.head);
         // What is a function of N is the same function of this N.
         let mut others: crate::unknown::Map<Bit, Bit> = crate::unknown::Map::default();
@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
             }
         }
         for (&at, word) in &new.words {
-            let bits = self.lines().bits(&value(new, word, i, left, turn));
+            let bits = self.lines().bits(&value(new, word, i, left, units));
             put(&mut self.machine, at, &bits.as_chunks().0[..word.0])?;
         }
         for (&at, &how) in &new.counters {
@@ -134,10 +134,10 @@ impl<'a> Run<'a> {
         self.machine.unknown.forget();
     }
 
-    /// One turn, any, with at least `least` bytes left.
+    /// One turn, any, with at least `bottom` units left.
     pub(super) fn turn(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, bottom: i128, range: [i128; 2]) -> Result<()> {
-        let (turn, first) = (self.turn as i128, new.first);
-        self.region(corners(turn, first, bottom, range));
+        let (turn, units, first) = (self.turn as i128, self.units(), new.first);
+        self.region(corners(units, first, bottom, range));
         let (i, left) = (Line { times: [1, 0], plus: 0 }, Line { times: [0, 1], plus: 0 });
         let y = self.havoc(new, base, known, &i, &left)?;
         let [read, write] = self.cursors(&i);
@@ -165,10 +165,10 @@ impl<'a> Run<'a> {
                 return refuted("step: the hash");
             }
         }
-        let (next, left) = (i.add_number(1), left.add_number(-turn));
+        let (next, left) = (i.add_number(1), left.add_number(-units));
         let mut weaker = BTreeSet::new();
         for (&at, word) in &new.words {
-            let want = self.lines().bits(&value(new, word, &next, &left, turn));
+            let want = self.lines().bits(&value(new, word, &next, &left, units));
             if now.bytes(at, word.0)? != want.as_chunks().0[..word.0] {
                 weaker.insert(at);
             }
@@ -207,8 +207,8 @@ impl<'a> Run<'a> {
         if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
     }
 
-    /// To the end, with so many bytes left, in any turn, whichever way it goes where public addresses decide that are not known.
-    pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+    /// To the end, with so many units left, in any turn, whichever way it goes where public addresses decide that are not known.
+    pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128) -> Result<()> {
         let mut ways: Vec<bool> = Vec::new();
         loop {
             self.lines().ways = Some((ways, 0));
@@ -229,10 +229,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, units: i128) -> Result<()> {
         let turn = self.turn as i128;
-        let total = i.scaled(turn).add_number(left as i128);
-        let y = self.havoc(new, base, known, i, &Line::number(left as i128))?;
+        let y = self.havoc(new, base, known, i, &Line::number(units))?;
+        let left = self.lengths.grain * units + self.lengths.rest;
+        let (total, left) = (i.scaled(turn).add_number(left), left as usize);
         let [read, write] = self.cursors(i);
         let plain = self.string(read, left)?;
         let before = self.string(if self.opens { read } else { write } - new.pending as u64, new.pending)?;
@@ -306,18 +307,18 @@ impl Known {
     }
 }
 
-/// The corners of all turns and bytes left, from these on, that belong to lengths of a range.
-pub(super) fn corners(turn: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
-    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` bytes left.
-    let lower = (least - bottom).div_euclid(turn).max(first);
-    let upper = (most - bottom).div_euclid(turn).max(first);
-    let at = |i: i128, n: i128| [i, (n - i * turn).max(bottom)];
+/// The corners of all turns and units left, from these on, that belong to lengths of a range; a turn has so many units.
+pub(super) fn corners(units: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
+    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` units left.
+    let lower = (least - bottom).div_euclid(units).max(first);
+    let upper = (most - bottom).div_euclid(units).max(first);
+    let at = |i: i128, n: i128| [i, (n - i * units).max(bottom)];
     let kink = if lower < upper { [lower + 1, bottom] } else { at(upper, least) };
     vec![at(first, least), at(lower.min(upper), least), kink, at(upper, least), at(upper, most), at(first, most)]
 }
 
-/// A word in turn `i`.
-pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, turn: i128) -> Line {
-    let total = i.scaled(turn).add(left);
+/// A word in turn `i`; a turn has so many units.
+pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, units: i128) -> Line {
+    let total = i.scaled(units).add(left);
     total.scaled(then.times[0]).add(&i.scaled(*by)).add_number(then.plus - by * new.first)
 }
