@@ -23,7 +23,7 @@ use crate::{
 };
 use invariant::Invariant;
 use run::Run;
-use state::At;
+use state::{At, State};
 use std::collections::BTreeSet;
 use steps::Known;
 
@@ -131,6 +131,11 @@ struct Lengths {
 impl Lengths {
     fn at(&self, x: i128) -> i128 {
         self.grain * x + self.rest
+    }
+
+    /// The least x with so many bytes.
+    fn least(&self, bytes: i128) -> i128 {
+        (bytes - self.rest + self.grain - 1).div_euclid(self.grain)
     }
 
     fn bytes(&self, x: &Line) -> Line {
@@ -247,8 +252,8 @@ fn class(
     let long = [from.max(LOOKED_AT * units), to];
     let heads = Run::start(subject, decoded, case, over, lengths, long, seed)?.heads()?;
     let mut why = String::from("no loop is proved");
-    'heads: for head in heads {
-        let mut invariant = match Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head) {
+    for head in heads {
+        let found = match Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head) {
             Ok(invariant) => invariant,
             Err(Stop::Failure(failure)) => {
                 why += &format!("; head {}: {failure}", subject.image.place(head));
@@ -256,31 +261,33 @@ fn class(
             }
             Err(other) => return Err(other),
         };
-        // From the least length on with which it comes to the head for sure.
-        let mut least = from.max(invariant.first * units);
-        loop {
-            let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
-            least = match result {
-                Ok(()) => break,
-                Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
-                Err(Stop::NoLoop) if least < to => least + 1,
-                Err(Stop::Failure(failure)) => {
-                    why += &format!("; head {}: {failure}", subject.image.place(head));
-                    continue 'heads;
-                }
+        'found: for mut invariant in found.with_lowest_bytes(turn / 16).into_iter().chain([found]) {
+            // From the least length on with which it comes to the head for sure.
+            let mut least = from.max(lengths.least(invariant.first * turn + invariant.ahead as i128));
+            loop {
+                let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
+                least = match result {
+                    Ok(()) => break,
+                    Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
+                    Err(Stop::NoLoop) if least < to => least + 1,
+                    Err(Stop::Failure(failure)) => {
+                        why += &format!("; head {}: {failure}", subject.image.place(head));
+                        continue 'found;
+                    }
+                    Err(other) => return Err(other),
+                };
+            }
+            let mut run = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?;
+            match run.prove(&mut invariant, least, to, every) {
+                Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
                 Err(other) => return Err(other),
-            };
-        }
-        let mut run = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?;
-        match run.prove(&mut invariant, least, to, every) {
-            Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
-            Err(other) => return Err(other),
-            Ok(exits) => {
-                let longest = Case { text: 2 * turn as usize, ..case.clone() };
-                let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
-                let head = subject.image.place(head);
-                let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
-                return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
+                Ok(exits) => {
+                    let longest = Case { text: 2 * turn as usize, ..case.clone() };
+                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
+                    let head = subject.image.place(head);
+                    let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
+                    return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
+                }
             }
         }
     }
@@ -300,14 +307,19 @@ impl<'a> Run<'a> {
         let known = Known::new(self.lines(), base);
         self.machine.unknown.remember();
         // The step: from as many units left as it goes on with for sure.
-        let mut bottom = units;
-        loop {
-            match self.turn(invariant, base, &known, bottom, [least, most]) {
-                Ok(()) => break,
+        let mut bottom = self.lengths.least((self.turn + invariant.ahead) as i128);
+        let mut rest = 0;
+        while rest < invariant.period() {
+            let i = Line { times: [invariant.period(), 0], plus: rest };
+            let result = self.turn(invariant, base, &known, &i, bottom, [least, most]);
+            // What it has to say of one rest may change what was proved of others.
+            rest = if result.is_ok() { rest + 1 } else { 0 };
+            match result {
+                Ok(()) => {}
                 Err(Stop::Weaker(places)) => invariant.forget(&places),
                 // Of the length of all: for another class.
-                Err(Stop::Doubt(Line { times: [a, b], plus })) if a == units * b => {
-                    return Err(Stop::Doubt(Line { times: [b, 0], plus }));
+                Err(Stop::Doubt(Line { times: [a, b], plus })) if a == units * b * i.times[0] => {
+                    return Err(Stop::Doubt(Line { times: [b, 0], plus: plus - b * units * i.plus }));
                 }
                 Err(Stop::Doubt(doubt)) => match parted(&doubt, 1, bottom) {
                     Some(part) if part < 4 * units => bottom = part,
@@ -319,34 +331,43 @@ impl<'a> Run<'a> {
                 Err(other) => return Err(other),
             }
         }
-        let lowest = (bottom - units).min(least - first * units).max(0);
+        let lowest = (bottom - units).min(least - first * units);
         let mut exits = 0;
         let possible = |left: i128| [first.max((least - left + units - 1).div_euclid(units)), (most - left).div_euclid(units)];
         let all_left = (lowest..bottom).map(|left| (left, possible(left))).filter(|(_, turns)| turns[0] <= turns[1]);
+        let period = invariant.period();
         for (left, turns) in all_left.step_by(every) {
-            exits += 1;
-            // No more of them: what was stored of a length has no bit above that of the greatest one.
-            self.region(turns.map(|i| [i, 0]).into());
-            let i = Line { times: [1, 0], plus: 0 };
-            let mut parts = match self.exit(invariant, base, &known, &i, left) {
-                Ok(()) => continue,
-                Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
-                Err(other) => return Err(other),
-            };
-            // Not alike in all turns.
-            while let Some(([from, to], doubt)) = parts.pop() {
-                let at = parted(&doubt, 0, from).filter(|at| *at <= to);
-                let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
-                for half @ [from, to] in halves {
-                    self.region(half.map(|i| [i, 0]).into());
-                    let i = if from == to { Line::number(from) } else { i };
-                    match self.exit(invariant, base, &known, &i, left) {
-                        Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
-                        other => other?,
-                    }
+            for i in (0..period).map(|rest| Line { times: [period, 0], plus: rest }) {
+                let periods = [(turns[0] - i.plus + period - 1).div_euclid(period), (turns[1] - i.plus).div_euclid(period)];
+                if periods[0] <= periods[1] {
+                    exits += 1;
+                    self.exits(invariant, base, &known, &i, left, periods)?;
                 }
             }
         }
         Ok(exits)
+    }
+
+    /// With so many units left, in these turns: in parts, if it is not alike in all of them.
+    fn exits(&mut self, invariant: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, turns: [i128; 2]) -> Result<()> {
+        // No more of them: what was stored of a length has no bit above that of the greatest one.
+        self.region(turns.map(|k| [k, 0]).into());
+        let mut parts = match self.exit(invariant, base, known, i, left) {
+            Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
+            other => return other,
+        };
+        while let Some(([from, to], doubt)) = parts.pop() {
+            let at = parted(&doubt, 0, from).filter(|at| *at <= to);
+            let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
+            for half @ [from, to] in halves {
+                self.region(half.map(|k| [k, 0]).into());
+                let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
+                match self.exit(invariant, base, known, &i, left) {
+                    Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
     }
 }
