@@ -47,27 +47,21 @@ fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Fai
             let heads = heads.into_iter().collect::<Vec<_>>().join(", ");
             let exits: usize = answer.classes.iter().map(|class| class.exits).sum();
             let bound = answer.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2();
-            let (from, to) = (answer.from, answer.classes.last().map_or(0, |class| class.to));
+            let (from, to) = (answer.from, answer.whole());
             let invariant = answer.classes.last().map_or("", |class| &*class.invariant);
             let classes = answer.classes.len();
             println!(
-                "| {about} | {from}..{to}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                "| {about} | {from}..{}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                to.map_or("(with gaps)".into(), |to| to.to_string()),
                 bound.ceil()
             );
-            is_whole(answer) && bound <= LEAST
+            to.is_some() && bound <= LEAST
         }
         Err(failure) => {
             println!("| {about} | {failure} |");
             false
         }
     }
-}
-
-/// Classes follow each other without a gap.
-fn is_whole(answer: &Answer) -> bool {
-    let ends = answer.classes.iter().map(|class| class.to + 1);
-    let starts = std::iter::once(answer.from).chain(ends);
-    !answer.classes.is_empty() && answer.classes.iter().zip(starts).all(|(class, start)| class.from == start)
 }
 
 /// Does that with each of them, on all cores.
