@@ -22,7 +22,7 @@ fn mask(bits: usize) -> u64 {
 }
 
 /// Two operands, bit by bit.
-fn bitwise(a: &Word, b: &Word, bits: usize, f: fn(Bit, Bit) -> Bit) -> Word {
+fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
     let (a, b) = (a.bits(), b.bits());
     Word::of(std::array::from_fn(|i| if i < bits { f(a[i], b[i]) } else { O }))
 }
@@ -36,6 +36,8 @@ impl Machine<'_> {
             self.degrees.read_any();
         }
         match m {
+            // There is no shadow stack.
+            Rdsspd | Rdsspq => {}
             Nop | Endbr64 | Pause | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw | Sfence | Lfence | Mfence => {}
             // Moves
             Mov => {
@@ -127,8 +129,10 @@ impl Machine<'_> {
                     let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
                     let zero = Zero::of(&differ);
                     // Below one is zero.
-                    let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
-                    self.degrees.carry_of_all(n);
+                    let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
+                    if carry.is_some() {
+                        self.degrees.carry_of_all(n);
+                    }
                     self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
                     self.compared_in_public(&a[..n], &b[..n]);
                 }
@@ -201,9 +205,9 @@ impl Machine<'_> {
                     (And | Test, Number(a), Number(b)) if !self.lifted_only => Number(a & b & mask(n)),
                     (Or, Number(a), Number(b)) if !self.lifted_only => Number((a | b) & mask(n)),
                     (Xor, ..) => bitwise(&a, &b, n, |a, b| a ^ b),
-                    (And | Test, ..) => bitwise(&a, &b, n, Bit::and),
+                    (And | Test, ..) => bitwise(&a, &b, n, |a, b| self.both(a, b)),
                     (Or, ..) => bitwise(&a, &b, n, Bit::or),
-                    _ => bitwise(&a, &b, n, |a, b| a.inverted().and(b)),
+                    _ => bitwise(&a, &b, n, |a, b| self.both(a.inverted(), b)),
                 };
                 if m != Xor && (a.bits().iter().zip(b.bits()).take(n)).any(|(a, b)| a.multiplies(b)) {
                     self.degrees.multiplies = true;
@@ -537,6 +541,8 @@ impl Machine<'_> {
                 self.flags.of_result(&Number(difference), n);
                 if self.lifted_only && (a, borrow) == (0, false) {
                     self.flags_of_negative(&Number(b).bits()[..n]);
+                } else if self.lifted_only && (b, borrow) == (1, false) && a < 256 && n > 8 {
+                    return Ok(self.less_one(&Number(a).bits()[..8], n));
                 }
                 Ok(Number(difference))
             }
@@ -561,6 +567,8 @@ impl Machine<'_> {
                 self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
                 Ok(Word::low(&[&low[..], &vec![less; n - 8]].concat()))
             }
+            // A byte less one.
+            (Bits(bits), Number(1), Some(false)) if n > 8 && bits[8..].iter().all(|&bit| bit == O) => Ok(self.less_one(&bits[..8], n)),
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
@@ -576,6 +584,24 @@ impl Machine<'_> {
             }
             _ => stop!("a difference of symbols"),
         }
+    }
+
+    /// A byte, with zeros above it, less one: a bit changes if all below it are zeros.
+    fn less_one(&mut self, byte: &[Bit], n: usize) -> Word {
+        self.degrees.carry_of_all(8);
+        let borrows: Vec<Bit> = (0..=8).map(|j| none(&byte[..j])).collect();
+        let low: Vec<Bit> = byte.iter().zip(&borrows).map(|(&bit, &borrow)| bit ^ borrow).collect();
+        self.unknown.changed.extend(low.iter().zip(byte.iter().zip(&borrows)).map(|(&sum, (&bit, &borrow))| (sum, (bit, borrow))));
+        self.flags = Flags { carry: Some(borrows[8]), ..Flags::UNDEFINED };
+        let degree = self.degrees.of_result();
+        self.degrees.read(degree.saturating_mul(8));
+        Word::low(&[&low[..], &vec![borrows[8]; n - 8]].concat())
+    }
+
+    /// Both bits. Where one is x + c, and the other 1 + x, that is (1 + x) c, because x (1 + x) is zero.
+    fn both(&self, a: Bit, b: Bit) -> Bit {
+        let known = |a: Bit, b: Bit| self.unknown.changed.get(&b).filter(|(x, _)| *x == a.inverted()).map(|(_, c)| a.times(*c));
+        known(a, b).or_else(|| known(b, a)).unwrap_or_else(|| a.and(b))
     }
 
     /// Zero minus these bits is zero, and borrows nothing, if none of them is one.

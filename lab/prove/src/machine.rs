@@ -6,7 +6,7 @@ use crate::{
     image::Image,
     lines::Lines,
     memory::Memory,
-    unknown::{Map, Seed, Unknown},
+    unknown::{MANY, Map, Seed, Unknown},
     ways::{Low, Ways},
 };
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register, RflagsBits};
@@ -188,9 +188,6 @@ pub struct Decoded {
 /// A condition on numbers that was decided: place, operands, outcome.
 pub type Decision = (u64, ConditionCode, [u64; 2], bool);
 
-/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
-const MANY: u32 = 64;
-
 /// Bits of the widest vector.
 pub const WIDEST: usize = 512;
 
@@ -218,7 +215,19 @@ pub struct Degrees {
 impl Degrees {
     fn new() -> Self {
         let vectors = Box::new([[1; WIDEST / 8]; 32]);
-        Self { general: [1; 16], vectors, flags: 0, carry: 0, own_carry: 0, greatest: 0, sum: 0, multiplies: false, worst: 1, argument: 1, decided: 0 }
+        Self {
+            general: [1; 16],
+            vectors,
+            flags: 0,
+            carry: 0,
+            own_carry: 0,
+            greatest: 0,
+            sum: 0,
+            multiplies: false,
+            worst: 1,
+            argument: 1,
+            decided: 0,
+        }
     }
 
     /// A new instruction, which has not read anything.

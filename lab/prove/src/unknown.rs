@@ -97,6 +97,9 @@ impl Hasher for Fold {
     }
 }
 
+/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
+pub const MANY: u32 = 64;
+
 /// 32 bits, the least significant first.
 pub type Word32 = [Bit; 32];
 
@@ -122,6 +125,10 @@ pub struct Unknown {
     pub lines: Option<Lines>,
     /// Bits of hashes, and their degree: what the standard has on its way.
     hashes: Map<Bit, u32>,
+    /// Bits that are a sum of two, where a byte was made less by one: what it was, and whether it has changed.
+    pub changed: Map<Bit, (Bit, Bit)>,
+    /// How often a bit was held against one of these.
+    pub recognized: u64,
 }
 
 impl Unknown {
@@ -143,6 +150,8 @@ impl Unknown {
             met: 0,
             lines: None,
             hashes: Map::default(),
+            changed: Map::default(),
+            recognized: 0,
         }
     }
 
@@ -248,10 +257,15 @@ impl Unknown {
 
     /// A bound of a degree is a sum where code multiplies, even if terms of that degree cancel each other out, as they do in Winograd's way
     /// to multiply. What is a hash of the standard has no greater degree than that.
-    pub fn lower(&self, vector: &mut Vector) {
-        for (byte, degree) in vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees) {
-            let known = byte.iter().try_fold(0, |most, bit| Some(self.hashes.get(bit)?.max(&most)).copied());
-            *degree = known.map_or(*degree, |known| known.min(*degree));
+    pub fn lower(&mut self, vector: &mut Vector) {
+        let bytes = vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees);
+        for (byte, degree) in bytes.filter(|(_, degree)| **degree > MANY) {
+            let mut known = |bit| {
+                self.recognized += self.hashes.len() as u64;
+                self.hashes.get(bit)
+            };
+            let most = byte.iter().try_fold(0, |most, bit| Some(*known(bit)?.max(&most)));
+            *degree = most.map_or(*degree, |most| most.min(*degree));
         }
     }
 

@@ -52,8 +52,8 @@ openssl-4)
     version="openssl-src $version"
     ;;
 # What Debian has for this machine.
-openssl-3 | libgcrypt | mbedtls)
-    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
+openssl-3 | libgcrypt | mbedtls | botan)
+    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; botan) set -- "$@" libbotan-2-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
     cd "$folder"
     version=
     shift 2

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../../.."
-all=(linux ipsec-mb boringssl aws-lc openssl-3 openssl-4 libgcrypt wolfssl mbedtls ring rustcrypto graviola)
+all=(linux ipsec-mb boringssl aws-lc openssl-3 openssl-4 libgcrypt wolfssl mbedtls ring rustcrypto graviola botan)
 targets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
