@@ -5,7 +5,7 @@
 use gcm_prove::{
     calls::{Case, Layout, ROWS},
     checks,
-    induct::Over,
+    induct::{self, Over},
     plan::{self, Lengths},
     planted, target,
     unknown::{self, Seed},
@@ -25,8 +25,9 @@ gcm-prove PROGRAM             a program that has been compiled so
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
   --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
   --plant                     plants two faults, and sees that they are refuted at exactly their lengths
-  --lengths TURN              every length of `seal` and `open` from twelve turns on, by induction over turns of so many bytes
+  --lengths                   every length from the first on that meets the loop of `seal` and `open`, by induction
   --longest N                 and up to N bytes; the standard's end, if nothing is said
+  --turn N                    a turn of that loop has N bytes, where they are not found
   --forms                     holds each instruction that is met against this processor
   --seed N                    what points are drawn from, to repeat a run
   --json FILE                 what came of it";
@@ -59,8 +60,8 @@ fn work() -> Result<bool, String> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match &*argument {
-            "--sweep" | "--plant" | "--forms" => drop(options.insert(argument[2..].into(), String::new())),
-            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--lengths" | "--longest" => {
+            "--sweep" | "--plant" | "--forms" | "--lengths" => drop(options.insert(argument[2..].into(), String::new())),
+            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--longest" | "--turn" => {
                 drop(options.insert(argument[2..].into(), value()?));
             }
             "-l" => {
@@ -106,24 +107,33 @@ fn work() -> Result<bool, String> {
         }
         return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
     }
-    if let Some(turn) = options.get("lengths") {
+    if options.contains_key("lengths") {
+        let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
+        let (longest, turn) = (number("longest")?, number("turn")?);
         let mut failed = 0;
         for &row in &rows {
             let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;
-            subject.turns = [turn.parse().map_err(|_| format!("--lengths {turn}: bytes of a turn"))?; 4];
-            subject.longest = options.get("longest").map(|n| n.parse().map_err(|_| format!("--longest {n} is no number"))).transpose()?;
+            subject.longest = longest;
             let verbs = match options.get("verb") {
                 Some(verb) => vec![subject.verb(verb).ok_or("it has no such verb")?],
                 None => ["seal", "open"].iter().filter_map(|verb| subject.verb(verb)).collect(),
             };
             let keys = if lengths.keys.is_empty() { vec![16] } else { lengths.keys.clone() };
-            let questions = verbs.iter().flat_map(|&verb| {
-                keys.iter().map(move |&key| {
-                    let case = Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
-                    (case, Over::Text)
-                })
-            });
-            failed += checks::of_any_length(&subject, &questions.collect::<Vec<_>>(), 1, seed);
+            for verb in verbs {
+                let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
+                let turn = match turn {
+                    Some(turn) => Ok(turn as usize),
+                    None => induct::turn(&subject, &case(keys[0]), Over::Text, seed),
+                };
+                let Ok(turn) = turn.map_err(|why| println!("{}, {}: {why}", ROWS[row].0, subject.verbs[verb].name)) else {
+                    failed += 1;
+                    continue;
+                };
+                subject.turns[row] = turn;
+                let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
+                println!("{}, {}: turns of {turn} bytes", ROWS[row].0, subject.verbs[verb].name);
+                failed += checks::of_any_length(&subject, &questions, 1, seed);
+            }
         }
         return Ok(failed == 0);
     }

@@ -143,6 +143,16 @@ impl Lengths {
     }
 }
 
+/// How many bytes a turn of its loop has, of the one that reads most of a long text.
+pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::result::Result<usize, Failure> {
+    let (mut decoded, lengths) = (Decoded::default(), Lengths { grain: 0, rest: 1 << 17 });
+    let turn = Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed).and_then(|mut run| run.turn_of_loop());
+    turn.map(|turn| turn as usize).map_err(|why| match why {
+        Stop::Failure(failure) => failure,
+        _ => Failure::NotUnderstood("no loop is found over the text".into()),
+    })
+}
+
 /// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left. First for all lengths together; where that fails,
 /// for those together that have one rest when divided by a block, and then by a turn.
 pub fn induct(
@@ -216,7 +226,10 @@ fn alike(
                 Some(found) => return Err(found),
                 None => failed = failed.or(Some(failure)),
             },
-            Err(Stop::NoLoop) => return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}"))),
+            Err(Stop::NoLoop) => {
+                let [from, to] = [from, to].map(|x| lengths.at(x));
+                return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}")));
+            }
             Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
         }
     }
