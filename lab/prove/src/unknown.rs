@@ -127,7 +127,7 @@ pub struct Unknown {
     hashes: Map<Bit, u32>,
     /// Bits that are a sum of two, where a byte was made less by one: what it was, and whether it has changed.
     pub changed: Map<Bit, (Bit, Bit)>,
-    /// How often a bit was held against one of these.
+    /// How often a bit was held against one of these, or of the hashes.
     pub recognized: u64,
 }
 
