@@ -212,8 +212,9 @@ pub struct Subject {
     pub before: String,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
-    /// Bytes of a turn of its loop, and of the longest text, if these are not fastgcm's and the standard's.
-    pub turn: Option<usize>,
+    /// Bytes of a turn of its loop on each row, for an induction.
+    pub turns: [usize; 4],
+    /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
     /// Bytes of its code that are not what the file has, from its marker on.
     patches: Vec<(u64, u8)>,
@@ -295,7 +296,7 @@ impl Subject {
             perform,
             before,
             on,
-            turn: None,
+            turns: [0; 4],
             longest: None,
             patches: Vec::new(),
             arena,
@@ -304,11 +305,6 @@ impl Subject {
 
     pub fn verb(&self, name: &str) -> Option<usize> {
         self.verbs.iter().position(|verb| verb.name == name)
-    }
-
-    /// Bytes of a turn.
-    pub fn turn(&self, row: usize) -> usize {
-        self.turn.unwrap_or(crate::plan::turn(row).0)
     }
 
     /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.

@@ -94,6 +94,7 @@ impl Proved {
         let decided = machine.degrees.decided.max(128 * blocks);
         let compared = 4.0 * bits + machine.unknown.recognized as f64;
         let sum = pairs * square(argument) + compared * square(degree) + 16.0 * square(decided);
+        let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }

@@ -10,7 +10,7 @@ targets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
-cargo build --quiet --release -p fastgcm-prove
+cargo build --quiet --release -p gcm-prove
 export ROOT=$PWD
 for target in "${targets[@]}"; do
     export MADE=$PWD/target/prove/$target
