@@ -264,6 +264,10 @@ impl Subject {
         Ok(())
     }
 
+    pub fn is_patched(&self) -> bool {
+        !self.patches.is_empty()
+    }
+
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
         let r = &image.registers;
         let (call, perform, arena) = (r.rdi, r.rsi, r.rdx..r.rdx + r.rcx);
