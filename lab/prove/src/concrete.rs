@@ -118,7 +118,7 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     for (at, what) in starts.iter().zip(&buffers) {
         write(*at, what)?;
     }
-    let top = subject.top(case) - 8;
+    let top = Subject::below(traced.registers()?.rsp, case) - 8;
     let marker = subject.image.registers.rip - 1;
     write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
     // It returns to a trap, which is the marker.
