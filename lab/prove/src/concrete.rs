@@ -61,7 +61,7 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         write(at, &numbers(&what))?;
     }
     let top = subject.top(case) - 8;
-    let marker = subject.image.registers.rip - 1;
+    let marker = subject.image.marker.at - 1;
     write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
     // It returns to a trap, which is the marker.
     write(top, &marker.to_le_bytes())?;

@@ -3,11 +3,11 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_prove::{
-    calls::{Case, Layout, ROWS},
+    calls::{ARM_ROWS, Case, Layout, ROWS, row_of},
     checks,
     induct::Over,
     plan::{self, Lengths},
-    planted, target,
+    planted, symbols, target,
     unknown::{self, Seed},
 };
 use std::{
@@ -20,7 +20,7 @@ use std::{
 const USAGE: &str = "gcm-prove new NAME            writes NAME.c, a target to be filled in
 gcm-prove TARGET.c [-l LIBRARY]... [what the C compiler is to be told]...
 gcm-prove PROGRAM             a program that has been compiled so
-  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse: these only
+  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse; aes-neon, aes-neon-eor3: these only
   --sweep                     each length, not a sample
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
   --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
@@ -76,10 +76,10 @@ fn work() -> Result<bool, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
     let rows: Vec<usize> = match options.get("row") {
+        None if symbols::is_arm(&program) => (ROWS.len()..ROWS.len() + ARM_ROWS.len()).collect(),
         None => (0..ROWS.len()).collect(),
         Some(names) => {
-            let number =
-                |name: &str| ROWS.iter().position(|(row, _)| *row == name).ok_or_else(|| format!("--row {name}: there is no such row"));
+            let number = |name: &str| row_of(name).ok_or_else(|| format!("--row {name}: there is no such row"));
             names.split(',').map(number).collect::<Result<_, _>>()?
         }
     };
