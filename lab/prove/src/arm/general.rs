@@ -12,6 +12,12 @@ use crate::{
 };
 use iced_x86::Mnemonic;
 
+/// What a processor says of the block that it fills with zeros (`mrs x0, dczid_el0`), and the instruction that does that (`dc zva, x0`). The block has so many
+/// words, as on all of Arm's own cores.
+pub(super) const DCZID: u32 = 0xd53b_00e0;
+pub(super) const ZERO_BLOCK: u32 = 0xd50b_7420;
+const ZEROED: u32 = 16;
+
 /// Bits of the general registers of an instruction.
 fn width(i: u32) -> usize {
     if i >> 31 == 1 { 64 } else { 32 }
@@ -93,7 +99,7 @@ impl Machine<'_> {
                 }
                 self.set_x(to, &Word::of(result), n);
             }
-            0b10_0111 if i & 0x7fa0_0000 == 0x1380_0000 | (i >> 31) << 22 => {
+            0b10_0111 if i & 0x7fe0_0000 == 0x1380_0000 | (i >> 31) << 22 => {
                 let by = field(i, 10, 6) as usize;
                 if by >= n {
                     stop!("no instruction");
@@ -133,6 +139,12 @@ impl Machine<'_> {
                 self.set_x(30, &Number(at + 4), 64);
             }
             self.rip = to;
+        } else if i & 0xffff_ffe0 == DCZID {
+            self.set_x(field(i, 0, 5), &Number(ZEROED.trailing_zeros().into()).keep(64), 64);
+        } else if i & 0xffff_ffe0 == ZERO_BLOCK {
+            let bytes = 4 * u64::from(ZEROED);
+            let start = self.x(field(i, 0, 5), 64).place()? & !(bytes - 1);
+            self.memory.write(start, &vec![O; 8 * bytes as usize], &vec![0; bytes as usize])?;
         } else if i != 0xd503_201f {
             stop!("no semantics");
         }
@@ -164,8 +176,23 @@ impl Machine<'_> {
             0b1101_0010 if i & 0x2000_0410 == 0x2000_0000 => {
                 let a = self.x(first, n);
                 let b = if field(i, 11, 1) == 1 { Number(second.into()) } else { self.x(second, n) };
-                let holds = condition(field(i, 12, 4)).map_or(Ok(true), |condition| self.decided(condition))?;
-                if holds {
+                if field(i, 12, 4) == 0
+                    && field(i, 2, 1) == 0
+                    && let Zero::IfNone(bits) = &self.flags.zero
+                {
+                    // Equal, and equal here, too.
+                    let (bits, degree) = (bits.clone(), self.degrees.of_flags());
+                    self.degrees.read(degree);
+                    self.sum_or_difference(i, 31, &a, &b, false)?;
+                    let zero = match std::mem::replace(&mut self.flags.zero, Zero::Undefined) {
+                        Zero::IfNone(more) => Zero::IfNone([bits, more].concat()),
+                        Zero::Is(true) => Zero::IfNone(bits),
+                        not => not,
+                    };
+                    self.flags = Flags { zero, ..Flags::UNDEFINED };
+                    return Ok(());
+                }
+                if condition(field(i, 12, 4)).map_or(Ok(true), |condition| self.decided(condition))? {
                     self.sum_or_difference(i, 31, &a, &b, false)?;
                 } else {
                     self.with_flags(|machine| {
