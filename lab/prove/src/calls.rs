@@ -256,7 +256,7 @@ impl Subject {
         let arguments = [self::row(row).0.to_owned()];
         let image = match row.checked_sub(ROWS.len()) {
             None => Image::on(program, &arguments, &ROWS[row].1)?.0,
-            Some(arm) => Process::start(program, &arguments, ARM_ROWS[arm].1)?.image(program)?,
+            Some(arm) => Process::start(program, &arguments, ARM_ROWS[arm].1, &[])?.image(program)?,
         };
         Self::of(name, program, &arguments, image, Some(row))
     }
@@ -274,6 +274,12 @@ impl Subject {
         let memory = writable(&traced)?;
         self.patches.iter().try_for_each(|(at, byte)| memory.write_all_at(&[*byte], *at)).map_err(|e| e.to_string())?;
         Ok(traced)
+    }
+
+    /// And one of AArch64.
+    pub fn arm_process(&self) -> Result<Process> {
+        let arm = self.on.and_then(|row| row.checked_sub(ROWS.len())).ok_or("a program of x86-64")?;
+        Ok(Process::start(&self.program, &self.arguments, ARM_ROWS[arm].1, &self.patches)?)
     }
 
     /// From now on that byte is another.

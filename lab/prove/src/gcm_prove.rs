@@ -3,6 +3,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_prove::{
+    arm,
     calls::{ARM_ROWS, Case, Layout, ROWS, row_of},
     checks,
     induct::Over,
@@ -96,6 +97,13 @@ fn work() -> Result<bool, String> {
     println!("{name}: points drawn from seed {seed}");
     if options.contains_key("plant") {
         return planted::plant(&name, &program, &rows, seed);
+    }
+    if options.contains_key("forms") && symbols::is_arm(&program) {
+        let mut failed = 0;
+        for &row in &rows {
+            failed += arm::lockstep::check(&target::started(&name, &program, row, None)?, row, seed)?;
+        }
+        return Ok(failed == 0);
     }
     if options.contains_key("forms") {
         let (mut encodings, mut proofs) = (BTreeSet::new(), 0);

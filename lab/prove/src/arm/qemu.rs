@@ -41,11 +41,31 @@ const PART: usize = 1024;
 const PAGE: u64 = 4096;
 
 impl Process {
-    /// Starts a program on that processor, and goes to its first marker.
-    pub fn start(program: &Path, arguments: &[String], processor: &str) -> Result<Self> {
+    /// Starts a program on that processor, and goes to its first marker. Bytes of it are others, if that is said.
+    pub fn start(program: &Path, arguments: &[String], processor: &str, patches: &[(u64, u8)]) -> Result<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Relaxed);
-        let socket = std::env::temp_dir().join(format!("gcm-prove-{}-{number}.gdb", std::process::id()));
+        let own = std::env::temp_dir().join(format!("gcm-prove-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed)));
+        let (socket, copy) = (own.with_extension("gdb"), own.with_extension("patched"));
+        if patches.is_empty() {
+            return Self::started(program, arguments, processor, socket);
+        }
+        // qemu writes no code for a debugger, so the file is another.
+        let write = || {
+            let mut file = fs::read(program)?;
+            for &(at, byte) in patches {
+                let place = offset(&file, at).ok_or_else(|| std::io::Error::other(format!("{at:#x} is nowhere in it")))?;
+                file[place] = byte;
+            }
+            fs::write(&copy, &file)?;
+            fs::set_permissions(&copy, fs::metadata(program)?.permissions())
+        };
+        write().map_err(|e| format!("{}: {e}", program.display()))?;
+        let started = Self::started(&copy, arguments, processor, socket);
+        fs::remove_file(&copy).map_err(|e| format!("{}: {e}", copy.display()))?;
+        started
+    }
+
+    fn started(program: &Path, arguments: &[String], processor: &str, socket: PathBuf) -> Result<Self> {
         let mut command = Command::new("qemu-aarch64");
         command.args(["-cpu", processor, "-g"]).arg(&socket).arg(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::null()).spawn().map_err(|e| format!("qemu-aarch64 (Debian's package qemu-user): {e}"))?;
@@ -60,6 +80,8 @@ impl Process {
             }
         };
         let mut process = Self { child, socket, stream };
+        // Only who has asked which registers there are may name one.
+        process.ask("qXfer:features:read:target.xml:0,ffb")?;
         process.run()?;
         Ok(process)
     }
@@ -125,16 +147,21 @@ impl Process {
         Ok(General { words: std::array::from_fn(|i| words[i]), at: words[32], flags: u32::from_le_bytes(*flags) })
     }
 
-    /// All of them are written by their numbers: 0 to 31, and 32 for the place.
+    /// All of them are written by their numbers: 0 to 31, 32 for the place, and 33 for flags.
     pub fn set_general(&mut self, general: &General) -> Result<()> {
-        let numbers = general.words.iter().chain([&general.at]).enumerate();
-        numbers.map(|(i, word)| (i, hex(&word.to_le_bytes()))).try_for_each(|(i, word)| self.tell(&format!("P{i:x}={word}")))
+        let mut words: Vec<String> = general.words.iter().chain([&general.at]).map(|word| hex(&word.to_le_bytes())).collect();
+        words.push(hex(&general.flags.to_le_bytes()));
+        words.iter().enumerate().try_for_each(|(i, word)| self.tell(&format!("P{i:x}={word}")))
     }
 
     /// A vector register. (Its number in the protocol is 34 more, on a processor without SVE.)
     pub fn vector(&mut self, number: usize) -> Result<[u8; 16]> {
         let bytes = self.ask_bytes(&format!("p{:x}", 34 + number))?;
         bytes.try_into().map_err(|bytes: Vec<u8>| format!("qemu: a vector of {} bytes", bytes.len()))
+    }
+
+    pub fn set_vector(&mut self, number: usize, bytes: &[u8; 16]) -> Result<()> {
+        self.tell(&format!("P{:x}={}", 34 + number, hex(bytes)))
     }
 
     pub fn read(&mut self, at: u64, n: usize) -> Result<Vec<u8>> {
@@ -166,7 +193,8 @@ impl Process {
         let file = fs::read(program).map_err(|e| format!("{name}: {e}"))?;
         let mut all: Vec<_> = segments(&file).map_err(|e| format!("{name}: {e}"))?;
         let end = all.iter().map(|(range, _)| range.end).max().ok_or("a program without memory")?;
-        let stack = self.mapped(general.words[31] & !(PAGE - 1));
+        // And some that it has not used yet.
+        let stack = self.mapped((general.words[31] & !(PAGE - 1)) - 32 * PAGE);
         let count = all.len();
         all.extend([(self.mapped(end), true), (stack.clone(), true)]);
         let mut regions = Vec::new();
@@ -192,6 +220,18 @@ impl Drop for Process {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where a file has the byte of that address.
+fn offset(file: &[u8], at: u64) -> Option<usize> {
+    let header = elf::FileHeader64::<Endianness>::parse(file).ok()?;
+    let endian = header.endian().ok()?;
+    let maps = |header: &&elf::ProgramHeader64<Endianness>| {
+        let start = header.p_vaddr(endian);
+        header.p_type(endian) == elf::PT_LOAD && (start..start + header.p_filesz(endian)).contains(&at)
+    };
+    let found = header.program_headers(endian, file).ok()?.iter().find(maps)?;
+    usize::try_from(at - found.p_vaddr(endian) + found.p_offset(endian)).ok()
 }
 
 /// Pages that a file maps, and whether they can be written: what it protects after its start (RELRO) cannot.
