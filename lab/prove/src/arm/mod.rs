@@ -33,9 +33,14 @@ fn signed(i: u32, first: u32, bits: u32) -> u64 {
     i64::from((field(i, first, bits) << (32 - bits)) as i32 >> (32 - bits)) as u64
 }
 
-/// Whether an instruction is of AES or a product without carry.
+/// Whether an instruction is a product without carry, of 64 bits.
+pub(crate) fn is_product(i: u32) -> bool {
+    i & 0xbfe0_fc00 == 0x0ee0_e000
+}
+
+/// Whether it is of AES or such a product.
 fn is_kernel(i: u32) -> bool {
-    i & 0xffff_cc00 == 0x4e28_4800 || i & 0xbfe0_fc00 == 0x0ee0_e000
+    is_product(i) || i & 0xffff_cc00 == 0x4e28_4800
 }
 
 /// The condition in the words of x86-64, where "below" is a borrow; none of those two that always hold.

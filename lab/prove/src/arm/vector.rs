@@ -1,6 +1,6 @@
 //! Semantics of instructions on vectors.
 
-use super::{WIDTH, field};
+use super::{WIDTH, field, is_product};
 use crate::{
     field::{Bit, Block, Byte, Sums, Vector, byte, elements, number},
     machine::{Machine, Result, Word, stop},
@@ -54,7 +54,7 @@ impl Machine<'_> {
                 result
             }
             // A product without carry of two halves.
-            _ if i & 0xbfe0_fc00 == 0x0ee0_e000 => {
+            _ if is_product(i) => {
                 let half = if n == 128 { 64..128 } else { 0..64 };
                 let mut sums = Sums::new(128);
                 a.bits[half.clone()].iter().enumerate().for_each(|(at, &p)| sums.add(at, p, &b.bits[half.clone()]));
