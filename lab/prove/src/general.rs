@@ -551,6 +551,12 @@ impl Machine<'_> {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
             }
+            // Minus a number: plus another.
+            (a, Number(b), Some(false)) => {
+                self.flags = Flags::UNDEFINED;
+                let sum = self.add_bits(&a.bits()[..n], &Number(b.wrapping_neg()).bits()[..n])?;
+                Ok(Word::low(&sum))
+            }
             _ => stop!("a difference of symbols"),
         }
     }

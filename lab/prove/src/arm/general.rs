@@ -17,6 +17,8 @@ use iced_x86::Mnemonic;
 pub(super) const DCZID: u32 = 0xd53b_00e0;
 pub(super) const ZERO_BLOCK: u32 = 0xd50b_7420;
 const ZEROED: u32 = 16;
+/// `mrs x0, tpidr_el0`: where a thread's own memory is.
+pub(super) const THREAD: u32 = 0xd53b_d040;
 
 /// Bits of the general registers of an instruction.
 fn width(i: u32) -> usize {
@@ -141,6 +143,8 @@ impl Machine<'_> {
             self.rip = to;
         } else if i & 0xffff_ffe0 == DCZID {
             self.set_x(field(i, 0, 5), &Number(ZEROED.trailing_zeros().into()).keep(64), 64);
+        } else if i & 0xffff_ffe0 == THREAD {
+            self.set_x(field(i, 0, 5), &Number(self.fs), 64);
         } else if i & 0xffff_ffe0 == ZERO_BLOCK {
             let bytes = 4 * u64::from(ZEROED);
             let start = self.x(field(i, 0, 5), 64).place()? & !(bytes - 1);

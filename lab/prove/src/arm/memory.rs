@@ -38,6 +38,13 @@ impl Machine<'_> {
                 self.moves(access, field(i, 0, 5), at.wrapping_add(signed(i, 5, 19).wrapping_mul(4)))
             }
             0b001 if is_vector && field(i, 31, 1) == 0 => self.structure(i),
+            // LDAR, STLR: between threads there is an order, which one thread does not see.
+            0b001 if i & 0x3fbf_fc00 == 0x089f_fc00 => {
+                let access = Access { bytes: 1 << field(i, 30, 2), is_vector, is_load: field(i, 22, 1) == 1, signed: None };
+                let at = self.base(field(i, 5, 5))?;
+                self.degrees.forget();
+                self.moves(access, field(i, 0, 5), at)
+            }
             _ => stop!("no semantics"),
         }
     }
@@ -147,8 +154,32 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// LD1R: one element everywhere.
+    /// LD1, ST1: vectors one behind the other. LD1R: one element everywhere.
     fn structure(&mut self, i: u32) -> Result<()> {
+        if field(i, 24, 6) == 0b00_1100 && field(i, 21, 1) == 0 {
+            let count = match field(i, 12, 4) {
+                0b0111 => 1,
+                0b1010 => 2,
+                0b0110 => 3,
+                0b0010 => 4,
+                _ => stop!("no semantics"),
+            };
+            let (bytes, base, by) = (8u64 << field(i, 30, 1), field(i, 5, 5), field(i, 16, 5));
+            let start = self.base(base)?;
+            let moved = match (field(i, 23, 1), by) {
+                (1, 31) => Some(start.wrapping_add(count * bytes)),
+                (1, by) => Some(start.wrapping_add(self.x(by, 64).place()?)),
+                _ => None,
+            };
+            let access = Access { bytes: bytes as usize, is_vector: true, is_load: field(i, 22, 1) == 1, signed: None };
+            for n in 0..count {
+                self.moves(access, (field(i, 0, 5) + n as u32) % 32, start.wrapping_add(n * bytes))?;
+            }
+            if let Some(at) = moved {
+                self.keep(base, at);
+            }
+            return Ok(());
+        }
         if i & 0xbfff_f000 != 0x0d40_c000 {
             stop!("no semantics");
         }

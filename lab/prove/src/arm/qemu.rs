@@ -1,5 +1,6 @@
 //! A process of AArch64 under qemu's emulation of user programs, by gdb's protocol: registers, memory, a step, and the way to a marker, `brk #0`.
 
+use super::general::THREAD;
 use crate::image::{Image, Isa, Marker, Region};
 use object::{
     Endianness, elf,
@@ -204,7 +205,18 @@ impl Process {
             regions.push(Region { range, writable, file, bytes });
         }
         regions.sort_by_key(|region| region.range.start);
-        let marker = Marker { arguments: std::array::from_fn(|i| general.words[i]), stack: general.words[31], at: general.at, fs: 0 };
+        // Some function of the C library asks where a thread's own memory is. It is executed once, to hear that.
+        let code = regions.iter().filter(|region| !region.writable);
+        let mut words = code.flat_map(|region| (region.range.start..).step_by(4).zip(region.bytes.as_chunks::<4>().0));
+        let asks = words.find(|(_, word)| u32::from_le_bytes(**word) & 0xffff_ffe0 == THREAD && word[0] & 0x1f != 31);
+        let mut fs = 0;
+        if let Some((at, word)) = asks {
+            self.set_general(&General { at, ..general.clone() })?;
+            self.step()?;
+            fs = self.general()?.words[usize::from(word[0] & 0x1f)];
+            self.set_general(&general)?;
+        }
+        let marker = Marker { arguments: std::array::from_fn(|i| general.words[i]), stack: general.words[31], at: general.at, fs };
         Ok(Image::new(Isa::Arm, regions, marker, stack))
     }
 }

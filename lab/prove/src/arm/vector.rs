@@ -2,7 +2,7 @@
 
 use super::{WIDTH, field, is_product};
 use crate::{
-    field::{Bit, Block, Byte, Sums, Vector, byte, elements, number},
+    field::{Bit, Block, Byte, Sums, Vector, byte, elements, lifted, number},
     machine::{Machine, Result, Word, stop},
     spec,
     vector::{Family, bitwise, index, moved, picked},
@@ -78,14 +78,15 @@ impl Machine<'_> {
                 let at = elements(n, 8).map(|range| index(&b.bits[range])).collect::<Result<Vec<_>>>()?;
                 picked(n, 8, |j| (at[j] < 16).then_some((&a, at[j])))
             }
-            // ZIP1, ZIP2.
-            _ if i & 0xbf20_bc00 == 0x0e00_3800 => {
-                let half = if field(i, 14, 1) == 1 { n / bits / 2 } else { 0 };
-                picked(n, bits, |j| Some((if j.is_multiple_of(2) { &a } else { &b }, half + j / 2)))
+            // ZIP1, ZIP2; TRN1, TRN2.
+            _ if i & 0xbf20_ac00 == 0x0e00_2800 => {
+                let (zips, second) = (field(i, 12, 1) == 1, field(i, 14, 1) as usize);
+                let at = |j: usize| if zips { second * (n / bits / 2) + j / 2 } else { j / 2 * 2 + second };
+                picked(n, bits, |j| Some((if j.is_multiple_of(2) { &a } else { &b }, at(j))))
             }
-            // REV64.
-            _ if i & 0xbf3f_fc00 == 0x0e20_0800 && bits < 64 => {
-                let count = 64 / bits;
+            // REV64, REV32.
+            _ if i & 0x9f3f_fc00 == 0x0e20_0800 && bits < if upper { 32 } else { 64 } => {
+                let count = if upper { 32 } else { 64 } / bits;
                 picked(n, bits, |j| Some((&a, j / count * count + count - 1 - j % count)))
             }
             // DUP of an element, into all or one.
@@ -129,11 +130,12 @@ impl Machine<'_> {
                 own
             }
             // Moved by a number of bits.
-            _ if i & 0x9f80_0400 == 0x0f00_0400 && field(i, 19, 4) != 0 => {
+            _ if (i & 0x9f80_0400 == 0x0f00_0400 || i & 0xdf80_0400 == 0x5f00_0400) && field(i, 19, 4) != 0 => {
                 let code = field(i, 16, 7) as usize;
                 let bits = 1 << code.ilog2();
                 match (upper, field(i, 11, 5)) {
                     (false, 0b01010) => short(moved(Family::Up(bits), &a, bits, code - bits)),
+                    (false, 0b00000) => short(moved(Family::DownSigned(bits), &a, bits, 2 * bits - code)),
                     (true, 0b00000) => short(moved(Family::Down(bits), &a, bits, 2 * bits - code)),
                     _ => stop!("no semantics"),
                 }
@@ -153,8 +155,9 @@ impl Machine<'_> {
             (0, 0b00011, 1) => bitwise(a, b, |a, b| a.and(b.inverted()), true),
             (0, 0b00011, 2) => bitwise(a, b, Bit::or, true),
             (1, 0b00011, 0) => xor(a, b),
-            // BIT: bits where the second has ones.
+            // BIT, BIF: bits where the second has ones, or zeros.
             (1, 0b00011, 2) => xor(&own, &bitwise(&xor(&own, a), b, Bit::and, true)),
+            (1, 0b00011, 3) => xor(&own, &bitwise(&xor(&own, a), b, |a, b| a.and(b.inverted()), true)),
             // ADD.
             (0, 0b10000, _) => {
                 let mut result = Vector::zeros(WIDTH);
@@ -177,14 +180,16 @@ impl Machine<'_> {
                 }
                 result
             }
-            // CMHI, of numbers.
-            (1, 0b00110, _) => {
+            // CMHI and SUB, of numbers.
+            (1, 0b00110 | 0b10000, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
                     let (Some(x), Some(y)) = (number(&a.bits[range.clone()]), number(&b.bits[range.clone()])) else {
-                        stop!("a comparison of symbols")
+                        stop!("a comparison of symbols, or their difference")
                     };
-                    result.bits[range].fill(Bit::from(x > y));
+                    let is_above = if x > y { u64::MAX } else { 0 };
+                    let n = if field(i, 15, 1) == 1 { x.wrapping_sub(y) } else { is_above };
+                    result.bits[range.clone()].copy_from_slice(&lifted::<64>(n)[..range.len()]);
                 }
                 result
             }
