@@ -158,13 +158,18 @@ impl Machine<'_> {
             // BIT, BIF: bits where the second has ones, or zeros.
             (1, 0b00011, 2) => xor(&own, &bitwise(&xor(&own, a), b, Bit::and, true)),
             (1, 0b00011, 3) => xor(&own, &bitwise(&xor(&own, a), b, |a, b| a.and(b.inverted()), true)),
-            // ADD.
-            (0, 0b10000, _) => {
+            // ADD; and SUB of numbers, which adds others.
+            (subtracts, 0b10000, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
                     self.degrees.forget();
                     self.degrees.read(a.degree(range.clone()).max(b.degree(range.clone())));
-                    let sum = self.add_bits(&a.bits[range.clone()], &b.bits[range.clone()])?;
+                    let mut more = b.bits[range.clone()].to_vec();
+                    if subtracts == 1 {
+                        let Some(less) = number(&more) else { stop!("a difference of symbols") };
+                        more.copy_from_slice(&lifted::<64>(less.wrapping_neg())[..range.len()]);
+                    }
+                    let sum = self.add_bits(&a.bits[range.clone()], &more)?;
                     result.bits[range.clone()].copy_from_slice(&sum);
                     result.degrees[range.start / 8..range.end / 8].fill(self.degrees.result());
                 }
@@ -180,16 +185,14 @@ impl Machine<'_> {
                 }
                 result
             }
-            // CMHI and SUB, of numbers.
-            (1, 0b00110 | 0b10000, _) => {
+            // CMHI, of numbers.
+            (1, 0b00110, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
                     let (Some(x), Some(y)) = (number(&a.bits[range.clone()]), number(&b.bits[range.clone()])) else {
-                        stop!("a comparison of symbols, or their difference")
+                        stop!("a comparison of symbols")
                     };
-                    let is_above = if x > y { u64::MAX } else { 0 };
-                    let n = if field(i, 15, 1) == 1 { x.wrapping_sub(y) } else { is_above };
-                    result.bits[range.clone()].copy_from_slice(&lifted::<64>(n)[..range.len()]);
+                    result.bits[range].fill(Bit::from(x > y));
                 }
                 result
             }
