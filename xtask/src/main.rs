@@ -29,7 +29,7 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
               \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\
               \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
-              \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", |root, options| step(Command::new(root.join("crates/fastgcm/interop/victim/prove.sh")).args(options))),
+              \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", |root, options| step(Command::new(root.join("crates/fastgcm/interop/prove/prove.sh")).args(options))),
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),

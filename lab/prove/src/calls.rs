@@ -43,8 +43,8 @@ pub fn row_of(name: &str) -> Option<usize> {
 const SSE: u32 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 25;
 /// FMA, MOVBE; the system saves registers; AVX.
 const AVX: u32 = 1 << 12 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28;
-/// Both parts.
-const BMI: u32 = 1 << 3 | 1 << 8;
+/// Both parts of BMI, and ADX, which came with the second.
+const BMI: u32 = 1 << 3 | 1 << 8 | 1 << 19;
 const AVX2: u32 = 1 << 5;
 const SHA: u32 = 1 << 29;
 /// F, DQ, IFMA, CD, BW, VL.
@@ -229,8 +229,9 @@ pub struct Subject {
     pub before: String,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
-    /// Bytes of a turn of its loop, and of the longest text, if these are not fastgcm's and the standard's.
-    pub turn: Option<usize>,
+    /// Bytes of a turn of its loop on each row, for an induction.
+    pub turns: [usize; 4],
+    /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
     /// Bytes of its code that are not what the file has, from its marker on.
     patches: Vec<(u64, u8)>,
@@ -321,7 +322,7 @@ impl Subject {
             perform,
             before,
             on,
-            turn: None,
+            turns: [0; 4],
             longest: None,
             patches: Vec::new(),
             arena,
@@ -330,11 +331,6 @@ impl Subject {
 
     pub fn verb(&self, name: &str) -> Option<usize> {
         self.verbs.iter().position(|verb| verb.name == name)
-    }
-
-    /// Bytes of a turn.
-    pub fn turn(&self, row: usize) -> usize {
-        self.turn.unwrap_or(crate::plan::turn(row).0)
     }
 
     /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.

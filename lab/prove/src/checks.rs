@@ -1,27 +1,16 @@
-//! What else is run beside the table: all lengths by induction; semantics against this processor; flipped bits, which must be found.
-//!
-//! ```text
-//! fastgcm-prove PROGRAM lengths [NAME=VALUE]...    row, verb, key, over (text or aad): those only; every: of the exits; seed
-//! fastgcm-prove PROGRAM forms [NAME=VALUE]...      tries: of each encoding; seed
-//! fastgcm-prove PROGRAM lockstep [NAME=VALUE]...   row, verb: those only; seed
-//! fastgcm-prove PROGRAM controls [NAME=VALUE]...   row: that only; seed
-//! fastgcm-prove PROGRAM flips [NAME=VALUE]...      count: flipped bits for each row and verb; seed
-//! ```
+//! What is proved and tried beside the table: all lengths by induction; semantics against this processor; flipped bits, which must be found.
 
 use crate::{
     calls::{Case, Layout, ROWS, Subject},
-    controls,
     forms::{self, Told},
     induct::{self, Answer, Over},
     lockstep,
     machine::Decoded,
-    plan::{self, Lengths},
     prove::{Failure, LEAST, prove},
-    table,
     unknown::{Map, Random, Seed},
 };
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::BTreeSet,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -30,111 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is asked for, if it is a check of this module; returns how much of it fails.
-pub fn asked(arguments: &[String], drawn: fn() -> Result<Seed, String>) -> Option<Result<usize, String>> {
-    let (name, known, check) = CHECKS.into_iter().find(|(name, ..)| arguments.iter().any(|argument| argument == name))?;
-    let run = || {
-        let mut program = None;
-        let mut options = Options::new();
-        for argument in arguments.iter().filter(|argument| **argument != name) {
-            match argument.split_once('=') {
-                Some((name, value)) if known.contains(&name) || name == "seed" => drop(options.insert(name, value)),
-                None if argument.contains('/') && program.is_none() => program = Some(argument),
-                _ => return Err(format!("{name} does not know {argument}: it takes NAME=VALUE, of {} and seed", known.join(", "))),
-            }
-        }
-        let program = program.ok_or("no program is named, with its path")?;
-        let seed = if let Some(seed) = number(&options, "seed")? { seed } else { drawn()? };
-        println!("points and operands drawn from seed {seed}");
-        check(&Subject::start("program", program.as_ref(), &[])?, &options, seed)
-    };
-    Some(run())
-}
-
-fn number<T: std::str::FromStr>(options: &Options<'_>, name: &str) -> Result<Option<T>, String> {
-    options.get(name).map(|n| n.parse().map_err(|_| format!("{name}={n} is no number"))).transpose()
-}
-
-type Options<'a> = HashMap<&'a str, &'a str>;
-
-/// A check, with its name and what it may be told.
-type Check = (&'static str, &'static [&'static str], fn(&Subject, &Options<'_>, Seed) -> Result<usize, String>);
-const CHECKS: [Check; 5] = [
-    ("lengths", &["row", "verb", "key", "over", "every"], lengths),
-    ("forms", &["tries"], forms),
-    ("lockstep", &["row", "verb"], in_lockstep),
-    ("flips", &["row", "count"], flips),
-    ("controls", &["row"], in_controls),
-];
-
-/// Calls that are wrong on purpose, by themselves, in a table, and of any length.
-fn in_controls(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
-    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
-    let mut failed = 0;
-    for row in (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0)) {
-        let name = ROWS[row].0;
-        let (held, mut wrong) = controls::run(subject, row, seed)?;
-        if !controls::points_are_wide(seed) {
-            wrong.push("points are not drawn from all of the field".into());
-        }
-        // A table with one call that is refuted, between two that are proved.
-        let lengths = Lengths { keys: vec![16], texts: vec![32, 33, 34], ..Lengths::default() };
-        let groups = plan::asked(subject, &[row], "wrong: a byte of the ciphertext", &lengths, false);
-        println!("{name}: of the next three calls one is wrong on purpose, and so is the induction behind them");
-        let refuted = table::run(subject, &groups, seed, table::Options { wiped: false, stop: false });
-        if refuted != 1 {
-            wrong.push(format!("{name}: {refuted} calls of the table are refuted, not 1"));
-        }
-        // Right up to 8 GiB: no sample has such a text.
-        let verb = subject.verb("wrong: a long text").ok_or("the program has no long text that is wrong")?;
-        let case = Case { verb, row, key: 16, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
-        match induct::induct(subject, &mut Decoded::default(), &case, Over::Text, 1, seed) {
-            Err(failure) if failure.to_string().contains("refuted: exit: the tag: byte 0") => {}
-            Err(failure) => wrong.push(format!("{name}, a long text: {failure}")),
-            Ok(_) => wrong.push(format!("{name}, a long text: proved")),
-        }
-        if of_any_length(subject, &[(case, Over::Text)], 1, seed) != 1 {
-            wrong.push(format!("{name}, a long text: its induction fails, and nothing is said of it"));
-        }
-        wrong.iter().for_each(|what| println!("FAILED {what}"));
-        failed += wrong.len();
-        if wrong.is_empty() {
-            println!("controls/{name} ok {}", held + 4);
-        }
-    }
-    Ok(failed)
-}
-
 /// More instructions than one of these calls takes, unless a fault has it go on for ever.
 const LIMIT: u64 = 200_000;
-
-/// Verbs whose loops are proved, by what is of any length.
-const LOOPS: [(&str, Over); 5] =
-    [("seal", Over::Text), ("open", Over::Text), ("seal apart", Over::Text), ("open apart", Over::Text), ("seal", Over::Aad)];
-
-/// All lengths: a line for each row, key and verb.
-fn lengths(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
-    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
-    let mut questions = Vec::new();
-    for (row, key, (verb, over)) in
-        (0..ROWS.len()).flat_map(|row| [16, 24, 32].into_iter().flat_map(move |key| LOOPS.map(|l| (row, key, l))))
-    {
-        let over_name = if over == Over::Text { "text" } else { "aad" };
-        if is("row", ROWS[row].0) && is("key", &(8 * key).to_string()) && is("verb", verb) && is("over", over_name) {
-            let verb = subject.verb(verb).ok_or("it has no such verb")?;
-            // Beside a shorter text the number of blocks of AAD decides, which is no linear function of its length.
-            let (aad, text) = if over == Over::Text { (13, 0) } else { (0, plan::turn(row).0 + 29) };
-            let case = Case { verb, row, key, nonce: 12, aad, text, cuts: [0; 2], right: true, layout: Layout::default() };
-            questions.push((case, over));
-        }
-    }
-    let every = number(options, "every")?.unwrap_or(1);
-    let failed = of_any_length(subject, &questions, every, seed);
-    if failed == 0 && !questions.is_empty() {
-        println!("proof::lengths ok {}", questions.len());
-    }
-    Ok(failed)
-}
 
 /// A line for each of these. Returns how many are not proved.
 pub fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize, seed: Seed) -> usize {
@@ -161,27 +47,21 @@ fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Fai
             let heads = heads.into_iter().collect::<Vec<_>>().join(", ");
             let exits: usize = answer.classes.iter().map(|class| class.exits).sum();
             let bound = answer.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2();
-            let (from, to) = (answer.from, answer.classes.last().map_or(0, |class| class.to));
+            let (from, to) = (answer.from, answer.whole());
             let invariant = answer.classes.last().map_or("", |class| &*class.invariant);
             let classes = answer.classes.len();
             println!(
-                "| {about} | {from}..{to}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                "| {about} | {from}..{}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                to.map_or("(with gaps)".into(), |to| to.to_string()),
                 bound.ceil()
             );
-            is_whole(answer) && bound <= LEAST
+            to.is_some() && bound <= LEAST
         }
         Err(failure) => {
             println!("| {about} | {failure} |");
             false
         }
     }
-}
-
-/// Classes follow each other without a gap.
-fn is_whole(answer: &Answer) -> bool {
-    let ends = answer.classes.iter().map(|class| class.to + 1);
-    let starts = std::iter::once(answer.from).chain(ends);
-    !answer.classes.is_empty() && answer.classes.iter().zip(starts).all(|(class, start)| class.from == start)
 }
 
 /// Does that with each of them, on all cores.
@@ -203,17 +83,13 @@ fn each<T: Sync>(all: &[T], work: impl Fn(usize, &T) + Sync) {
 /// A text with a turn, and with a part of a vector at the end.
 const FLIPPED: usize = 700;
 
-/// Bits of machine code that is executed, flipped: the proof must not go through, but where a processor ignores the bit, or it matters at other lengths only.
-fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
-    let count = number(options, "count")?.unwrap_or(40);
-    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
-    let verbs: Vec<usize> = ["seal", "open"].into_iter().filter_map(|verb| subject.verb(verb)).collect();
-    let rows = (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0));
-    let all: Vec<(usize, usize)> = rows.flat_map(|row| verbs.iter().map(move |&verb| (row, verb))).collect();
+/// Bits of machine code that is executed, flipped, so many for each row and verb: the proof must not go through, but where a processor ignores the bit, or it
+/// matters at other lengths only. Returns how many of the rows and verbs fail.
+pub fn flips(subject: &Subject, all: &[(usize, usize)], count: u64, seed: Seed) -> usize {
     println!("| row | verb | flipped | refuted | stopped | goes through |");
     println!("|---|---|---:|---:|---:|---:|");
     let failed = AtomicUsize::new(0);
-    each(&all, |_, &(row, verb)| {
+    each(all, |_, &(row, verb)| {
         let name = format!("{} | {}", ROWS[row].0, subject.verbs[verb].name);
         match flipped(subject, row, verb, count, seed) {
             Ok(([refuted, stopped], equal)) => {
@@ -230,10 +106,7 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
             }
         }
     });
-    if failed.load(Relaxed) == 0 {
-        println!("proof::flips ok {}", all.len() as u64 * count);
-    }
-    Ok(failed.into_inner())
+    failed.into_inner()
 }
 
 /// Flips bits of instructions that the proof needs: how many are refuted, how many stop the interpreter, and which go through.
@@ -273,20 +146,13 @@ fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: Seed) -
     Ok(([refuted, stopped], equal))
 }
 
-/// Each instruction that proofs execute, held against this processor; and semantics that are wrong on purpose, which must be found.
-fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
-    let tries = number(options, "tries")?.unwrap_or(300);
-    let (encodings, proofs) = encodings(subject, &(0..ROWS.len()).collect::<Vec<_>>(), seed);
-    forms_of(encodings, proofs, tries, seed, forms::BROKEN)
-}
-
 /// Encodings of what a sample of calls executes on these rows, and how many of these calls are proved.
 pub fn encodings(subject: &Subject, rows: &[usize], seed: Seed) -> (BTreeSet<Vec<u8>>, usize) {
     let mut encodings: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut proofs = 0;
     for &row in rows {
         let mut decoded = Decoded::default();
-        for verb in (0..subject.verbs.len()).filter(|&verb| !plan::is_beyond(&subject.verbs[verb].name)) {
+        for verb in 0..subject.verbs.len() {
             let known = &subject.verbs[verb];
             let own = |own: &[usize], usual: usize| own.first().copied().unwrap_or(usual);
             for (text, key, nonce) in [(0, 16, 12), (100, 24, 12), (FLIPPED, 32, 16)] {
@@ -325,45 +191,33 @@ pub fn forms_of(encodings: BTreeSet<Vec<u8>>, proofs: usize, tries: usize, seed:
     Ok(failed)
 }
 
-/// Whole calls, an instruction at a time here and on this processor; and with semantics that are wrong on purpose, which must be found.
-fn in_lockstep(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
-    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
-    let failed = AtomicUsize::new(0);
-    for row in (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0)) {
-        let name = ROWS[row].0;
-        if !lockstep::has(row) {
-            println!("{name}: this processor has not got its instructions");
-            continue;
-        }
-        let mut cases = lockstep::cases(subject, row, seed);
-        cases.retain(|case| is("verb", &subject.verbs[case.verb].name));
-        let sum = Mutex::new((0, 0, 0));
-        each(&cases, |n, case| {
-            let (verb, Case { key, nonce, aad, text, cuts, right, .. }) = (&subject.verbs[case.verb].name, case);
-            let call = format!("{name}, {verb}, key {key}, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}");
-            match lockstep::run(subject, case, seed.wrapping_add(n as Seed), 0) {
-                Ok(told) if told.difference.is_none() => {
-                    let mut sum = sum.lock().expect("no panic");
-                    *sum = (sum.0 + 1, sum.1 + told.steps, sum.2 + told.bytes);
-                }
-                other => {
-                    let what = other.map_or_else(|why| why.to_string(), |told| told.difference.unwrap_or_default());
-                    println!("differs: {call}: {what}");
-                    failed.fetch_add(1, Relaxed);
-                }
+/// Whole calls, an instruction at a time here and on this processor; and with semantics that are wrong on purpose, which must be found. Returns how many calls
+/// differ, and how many ways to be wrong are not found.
+pub fn in_lockstep(subject: &Subject, row: usize, cases: &[Case], seed: Seed) -> usize {
+    let (name, failed) = (ROWS[row].0, AtomicUsize::new(0));
+    let sum = Mutex::new((0, 0, 0));
+    each(cases, |n, case| {
+        let (verb, Case { key, nonce, aad, text, cuts, right, .. }) = (&subject.verbs[case.verb].name, case);
+        let call = format!("{name}, {verb}, key {key}, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}");
+        match lockstep::run(subject, case, seed.wrapping_add(n as Seed), 0) {
+            Ok(told) if told.difference.is_none() => {
+                let mut sum = sum.lock().expect("no panic");
+                *sum = (sum.0 + 1, sum.1 + told.steps, sum.2 + told.bytes);
             }
-        });
-        let (calls, steps, bytes) = sum.into_inner().expect("no panic");
-        println!("{name}: {calls} of {} calls in lockstep, {steps} instructions, {bytes} bytes of memory at their ends", cases.len());
-        // The first two are about masks, which a row without AVX-512 has not got.
-        for how in if row == 0 { 1..=4 } else { 3..=4 } {
-            let found = cases.iter().find_map(|case| lockstep::run(subject, case, seed, how).ok()?.difference);
-            println!("broken on purpose, way {how}: {}", found.as_deref().unwrap_or("NOT FOUND"));
-            failed.fetch_add(usize::from(found.is_none()), Relaxed);
+            other => {
+                let what = other.map_or_else(|why| why.to_string(), |told| told.difference.unwrap_or_default());
+                println!("differs: {call}: {what}");
+                failed.fetch_add(1, Relaxed);
+            }
         }
-        if failed.load(Relaxed) == 0 {
-            println!("proof::lockstep/{name} ok {calls}");
-        }
+    });
+    let (calls, steps, bytes) = sum.into_inner().expect("no panic");
+    println!("{name}: {calls} of {} calls in lockstep, {steps} instructions, {bytes} bytes of memory at their ends", cases.len());
+    // The first two are about masks, which a row without AVX-512 has not got.
+    for how in if row == 0 { 1..=4 } else { 3..=4 } {
+        let found = cases.iter().find_map(|case| lockstep::run(subject, case, seed, how).ok()?.difference);
+        println!("broken on purpose, way {how}: {}", found.as_deref().unwrap_or("NOT FOUND"));
+        failed.fetch_add(usize::from(found.is_none()), Relaxed);
     }
-    Ok(failed.into_inner())
+    failed.into_inner()
 }

@@ -22,7 +22,7 @@ pub(crate) fn mask(bits: usize) -> u64 {
 }
 
 /// Two operands, bit by bit.
-pub(crate) fn bitwise(a: &Word, b: &Word, bits: usize, f: fn(Bit, Bit) -> Bit) -> Word {
+pub(crate) fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
     let (a, b) = (a.bits(), b.bits());
     Word::of(std::array::from_fn(|i| if i < bits { f(a[i], b[i]) } else { O }))
 }
@@ -36,6 +36,8 @@ impl Machine<'_> {
             self.degrees.read_any();
         }
         match m {
+            // There is no shadow stack.
+            Rdsspd | Rdsspq => {}
             Nop | Endbr64 | Pause | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw | Sfence | Lfence | Mfence => {}
             // Moves
             Mov => {
@@ -89,7 +91,7 @@ impl Machine<'_> {
             }
             // Sums
             Add | Adc => {
-                let carry = if m == Adc { self.flags.carry.ok_or("a carry that is not known")? } else { O };
+                let carry = if m == Adc { self.carried()? } else { O };
                 let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
                 let sum = self.sum(&a, &b, carry, n)?;
                 self.set(i, 0, &sum)?;
@@ -111,7 +113,7 @@ impl Machine<'_> {
                 if self.condition(ConditionCode::e)? { self.set(i, 0, &new)? } else { self.set_register(accumulator(n)?, &old) }
             }
             Sub | Sbb => {
-                let borrow = if m == Sbb { self.flags.carry.ok_or("a borrow that is not known")? } else { O };
+                let borrow = if m == Sbb { self.carried()? } else { O };
                 let (a, b) = if of_itself(i, 0, 1) { (Number(0), Number(0)) } else { (self.get(i, 0)?, self.get(i, 1)?) };
                 let difference = self.difference(&a, &b, borrow, n)?;
                 self.set(i, 0, &difference)?;
@@ -182,15 +184,16 @@ impl Machine<'_> {
             Xor | And | Or | Test | Andn => {
                 let first = u32::from(m == Andn);
                 let (a, b) = (self.get(i, first)?, self.get(i, first + 1)?);
+                self.unknown.recognized += 2 * n as u64 * self.unknown.changed.len() as u64;
                 let result = match (m, &a, &b) {
                     (Xor, ..) if of_itself(i, 0, 1) => Number(0),
                     (Xor, Number(a), Number(b)) if !self.lifted_only => Number((a ^ b) & mask(n)),
                     (And | Test, Number(a), Number(b)) if !self.lifted_only => Number(a & b & mask(n)),
                     (Or, Number(a), Number(b)) if !self.lifted_only => Number((a | b) & mask(n)),
                     (Xor, ..) => bitwise(&a, &b, n, |a, b| a ^ b),
-                    (And | Test, ..) => bitwise(&a, &b, n, Bit::and),
+                    (And | Test, ..) => bitwise(&a, &b, n, |a, b| self.both(a, b)),
                     (Or, ..) => bitwise(&a, &b, n, Bit::or),
-                    _ => bitwise(&a, &b, n, |a, b| a.inverted().and(b)),
+                    _ => bitwise(&a, &b, n, |a, b| self.both(a.inverted(), b)),
                 };
                 if m != Xor && (a.bits().iter().zip(b.bits()).take(n)).any(|(a, b)| a.multiplies(b)) {
                     self.degrees.multiplies = true;
@@ -261,7 +264,10 @@ impl Machine<'_> {
                 self.set(i, 0, &Word::of(bits))?;
             }
             Tzcnt | Lzcnt | Bsf | Bsr | Popcnt => self.count(i, n)?,
-            Cmc => self.flags.carry = self.flags.carry.map(Bit::inverted),
+            Cmc => {
+                self.degrees.read(self.degrees.of_carry());
+                self.flags.carry = self.flags.carry.map(Bit::inverted);
+            }
             Clc | Stc => self.flags.carry = Some(Bit::from(m == Stc)),
             // Conditions
             _ if i.is_jcc_short_or_near() => {
@@ -348,7 +354,10 @@ impl Machine<'_> {
             let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
             let zero = Zero::of(&differ);
             // Below one is zero.
-            let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
+            let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
+            if carry.is_some() {
+                self.degrees.carry_of_all(n);
+            }
             self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
             self.compared_in_public(&a[..n], &b[..n]);
         }
@@ -368,8 +377,9 @@ impl Machine<'_> {
         }
         let (zero, degree) = match &self.flags.zero {
             Zero::IfNone(bits) => (Some(none(bits)), self.degrees.of_flags().saturating_mul(bits.len() as u32)),
-            _ => (None, self.degrees.of_flags()),
+            _ => (None, 0),
         };
+        let degree = degree.max(self.degrees.of_carry());
         let holds = match condition {
             _ if known.is_some() => known,
             ConditionCode::e => zero,
@@ -383,6 +393,15 @@ impl Machine<'_> {
         self.degrees.multiplies = true;
         let (a, b) = (a.bits(), b.bits());
         Ok(Word::of(std::array::from_fn(|j| a[j] ^ holds.and(a[j] ^ b[j]))))
+    }
+
+    /// The carry, which is read.
+    fn carried(&mut self) -> Result<Bit> {
+        let carry = self.flags.carry.ok_or("a carry that is not known")?;
+        if carry.number().is_none() {
+            self.degrees.read(self.degrees.of_carry());
+        }
+        Ok(carry)
     }
 
     fn push(&mut self, word: &Word) -> Result<()> {
@@ -513,6 +532,13 @@ impl Machine<'_> {
             return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
         }
         match (a, b, borrow.number()) {
+            // Of equal numbers: the borrow, in all bits.
+            (Number(a), Number(b), known) if a == b && (known.is_none() || self.lifted_only) => {
+                let all = Word::low(&vec![borrow; n]);
+                self.flags = Flags { carry: Some(borrow), overflow: Some(false), ..Flags::UNDEFINED };
+                self.flags.of_result(&all, n);
+                Ok(all)
+            }
             (Number(a), Number(b), Some(borrow)) => {
                 let (a, b) = (a & mask(n), b & mask(n));
                 self.compared = [a, b];
@@ -520,16 +546,17 @@ impl Machine<'_> {
                 self.flags.carry = Some(Bit::from(u128::from(a) < u128::from(b) + u128::from(borrow)));
                 self.flags.overflow = Some(((a ^ b) & (a ^ difference)) >> (n - 1) & 1 == 1);
                 self.flags.of_result(&Number(difference), n);
+                if self.lifted_only && (a, borrow) == (0, false) {
+                    self.flags_of_negative(&Number(b).bits()[..n]);
+                } else if self.lifted_only && (b, borrow) == (1, false) && a < 256 && n > 8 {
+                    return Ok(self.less_one(&Number(a).bits()[..8], n));
+                }
                 Ok(Number(difference))
             }
             // Minus one bit: all ones, or all zeros.
             (Number(0), Bits(bits), Some(false)) if bits[1..].iter().all(|&bit| bit == O) => {
                 self.flags = Flags { carry: Some(bits[0]), ..Flags::UNDEFINED };
                 Ok(Word::low(&vec![bits[0]; n]))
-            }
-            (Number(a), Number(b), None) if a == b => {
-                self.flags = Flags { carry: Some(borrow), ..Flags::UNDEFINED };
-                Ok(Word::low(&vec![borrow; n]))
             }
             // Minus a word of which all bits are one: plus that bit.
             (a, Bits(bits), Some(false)) if bits[..n].iter().all(|&bit| bit == bits[0]) => {
@@ -547,9 +574,20 @@ impl Machine<'_> {
                 self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
                 Ok(Word::low(&[&low[..], &vec![less; n - 8]].concat()))
             }
+            // A byte less one.
+            (Bits(bits), Number(1), Some(false)) if n > 8 && bits[8..].iter().all(|&bit| bit == O) => Ok(self.less_one(&bits[..8], n)),
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
+            }
+            // Zero minus symbols, whose value is new variables: what holds for all values of these, holds for the one that it has. Its flags say whether there is
+            // a one among these bits.
+            (Number(0), Bits(bits), Some(false)) => {
+                self.degrees.carry_of_all(n);
+                self.flags = Flags::UNDEFINED;
+                self.flags_of_negative(&bits[..n]);
+                let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
+                Ok(Word::low(&unknown))
             }
             // Minus a number: plus another.
             (a, Number(b), Some(false)) => {
@@ -559,6 +597,34 @@ impl Machine<'_> {
             }
             _ => stop!("a difference of symbols"),
         }
+    }
+
+    /// A byte, with zeros above it, less one: a bit changes if all below it are zeros.
+    fn less_one(&mut self, byte: &[Bit], n: usize) -> Word {
+        self.degrees.carry_of_all(8);
+        let borrows: Vec<Bit> = (0..=8).map(|j| none(&byte[..j])).collect();
+        let low: Vec<Bit> = byte.iter().zip(&borrows).map(|(&bit, &borrow)| bit ^ borrow).collect();
+        self.unknown.changed.extend(low.iter().zip(byte.iter().zip(&borrows)).map(|(&sum, (&bit, &borrow))| (sum, (bit, borrow))));
+        self.flags = Flags { carry: Some(borrows[8]), ..Flags::UNDEFINED };
+        let degree = self.degrees.of_result();
+        self.degrees.read(degree.saturating_mul(8));
+        Word::low(&[&low[..], &vec![borrows[8]; n - 8]].concat())
+    }
+
+    /// Both bits. Where one is x + c, and the other 1 + x, that is (1 + x) c, because x (1 + x) is zero.
+    fn both(&self, a: Bit, b: Bit) -> Bit {
+        let known = |a: Bit, b: Bit| self.unknown.changed.get(&b).filter(|(x, _)| *x == a.inverted()).map(|(_, c)| a.times(*c));
+        known(a, b).or_else(|| known(b, a)).unwrap_or_else(|| a.and(b))
+    }
+
+    /// Zero minus these bits is zero, and borrows nothing, if none of them is one.
+    fn flags_of_negative(&mut self, bits: &[Bit]) {
+        self.flags.zero = Zero::of(bits);
+        let is_zero = match &self.flags.zero {
+            Zero::IfNone(bits) => none(bits),
+            zero => Bit::from(*zero == Zero::Is(true)),
+        };
+        self.flags.carry = Some(is_zero.inverted());
     }
 
     fn shift(&mut self, i: &Instruction, n: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Proves whole calls of fastgcm from machine code. docs/proof.md says what that means.
+//! Proves whole calls of AES-GCM from machine code. lab/prove/README.md and docs/proof.md say what that means.
 //!
 //! ```text
 //! field    what a bit is: a polynomial at two random points       unknown  inputs, the S-box, sums
@@ -10,7 +10,7 @@
 //! induct   all lengths                                            lines    numbers that are linear in a length
 //! forms    semantics against silicon                              lockstep whole calls against silicon
 //! ways     both ways of what must not decide
-//! checks   what else is run                               symbols  names of functions
+//! checks   what else is tried                             symbols  names of functions
 //! ```
 // Most fields are what they are called; what is not is described.
 #![allow(missing_docs)]
@@ -20,7 +20,6 @@ pub mod arm;
 pub mod calls;
 pub mod checks;
 pub mod concrete;
-pub mod controls;
 pub mod field;
 pub mod forms;
 mod general;

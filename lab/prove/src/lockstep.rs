@@ -11,7 +11,7 @@ use crate::{
     image::{Image, writable},
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
     prove::Message,
-    unknown::{Random, Seed, Unknown},
+    unknown::{Seed, Unknown},
 };
 use fastgcm_step::Registers;
 use iced_x86::{Mnemonic, Register};
@@ -167,27 +167,6 @@ fn difference(machine: &Machine<'_>, theirs: &Registers, area: &[u8]) -> Option<
     }
     let mask = machine.masks.iter().zip(masks).position(|(ours, theirs)| ours.is_some_and(|ours| ours != theirs));
     mask.map(|n| format!("mask {n}")).or_else(|| flags_differ(&machine.flags, theirs.eflags))
-}
-
-/// Calls that are run so: each verb, and two that are long.
-pub fn cases(subject: &Subject, row: usize, seed: Seed) -> Vec<Case> {
-    let mut random = Random::new(seed, 5);
-    let mut all = Vec::new();
-    for (n, verb) in subject.verbs.iter().enumerate().skip(1).filter(|(_, verb)| !crate::plan::is_beyond(&verb.name)) {
-        let texts = if crate::plan::is_main(&verb.name) { vec![0, 1, 100, 700, 1420] } else { vec![random.word() as usize % 400] };
-        for (text, right) in texts.into_iter().flat_map(|text| [(text, true), (text, false)]).filter(|(_, right)| *right || verb.opens) {
-            let one = |own: &[usize], usual: &[usize], random: &mut Random| {
-                let list = if own.is_empty() { usual } else { own };
-                list[random.word() as usize % list.len()]
-            };
-            let (key, nonce) = (one(&verb.keys, &[16, 24, 32], &mut random), one(&verb.nonces, &[12, 12, 8], &mut random));
-            let (aad, text) = (random.word() as usize % 60, verb.text(text));
-            let whole = if verb.form == crate::calls::Form::Gmac { aad } else { text };
-            let cuts = if verb.cuts { [whole / 3, whole - whole / 5] } else { [0; 2] };
-            all.push(Case { verb: n, row, key, nonce, aad, text, cuts, right, layout: Default::default() });
-        }
-    }
-    all
 }
 
 /// Whether this processor has the instructions of a row.

@@ -6,10 +6,10 @@ use crate::{
     image::{Image, Isa},
     lines::Lines,
     memory::Memory,
-    unknown::{Map, Seed, Unknown},
+    unknown::{MANY, Map, Seed, Unknown},
     ways::{Low, Ways},
 };
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register, RflagsBits};
 use std::ops::Range;
 
 /// What stops the interpreter.
@@ -169,7 +169,9 @@ impl Zero {
         if bits.contains(&I) {
             return Self::Is(false);
         }
-        let unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
+        let mut unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
+        // Of one bit that is all of a word, once: a product would have powers of it.
+        unknown.dedup();
         if unknown.is_empty() { Self::Is(true) } else { Self::IfNone(unknown) }
     }
 }
@@ -186,9 +188,6 @@ pub struct Decoded {
 /// A condition on numbers that was decided: place, operands, outcome.
 pub type Decision = (u64, ConditionCode, [u64; 2], bool);
 
-/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
-pub(crate) const MANY: u32 = 64;
-
 /// Bits of the widest vector.
 pub const WIDEST: usize = 512;
 
@@ -197,7 +196,11 @@ pub const WIDEST: usize = 512;
 pub struct Degrees {
     pub(crate) general: [u32; 32],
     pub(crate) vectors: Box<[[u32; WIDEST / 8]; 32]>,
+    /// Of bits that flags are of, and of the carry itself.
     flags: u32,
+    carry: u32,
+    /// The carry of the instruction at hand, where that is a product.
+    own_carry: u32,
     /// The greatest degree that was read of general registers, and the sum of all.
     greatest: u32,
     sum: u32,
@@ -212,12 +215,24 @@ pub struct Degrees {
 impl Degrees {
     fn new() -> Self {
         let vectors = Box::new([[1; WIDEST / 8]; 32]);
-        Self { general: [1; 32], vectors, flags: 0, greatest: 0, sum: 0, multiplies: false, worst: 1, argument: 1, decided: 0 }
+        Self {
+            general: [1; 32],
+            vectors,
+            flags: 0,
+            carry: 0,
+            own_carry: 0,
+            greatest: 0,
+            sum: 0,
+            multiplies: false,
+            worst: 1,
+            argument: 1,
+            decided: 0,
+        }
     }
 
     /// A new instruction, which has not read anything.
     pub(crate) fn forget(&mut self) {
-        (self.greatest, self.sum, self.multiplies) = (0, 0, false);
+        (self.greatest, self.sum, self.multiplies, self.own_carry) = (0, 0, false, 0);
     }
 
     pub(crate) fn read(&mut self, degree: u32) {
@@ -230,18 +245,44 @@ impl Degrees {
         self.greatest
     }
 
-    /// Flags are of what was read.
-    pub(crate) fn of_these_flags(&mut self) {
+    /// All flags are of what was read.
+    pub(crate) fn all_flagged(&mut self) {
         self.flags = self.result();
+        self.carry = self.flags.max(self.own_carry);
+        self.worst = self.worst.max(self.carry);
     }
 
-    pub(crate) fn set_flags(&mut self, degree: u32) {
-        self.flags = degree;
+    /// What flags are of, and the carry; and as they were.
+    pub(crate) fn flags(&self) -> [u32; 2] {
+        [self.flags, self.carry]
+    }
+
+    pub(crate) fn set_flags(&mut self, flags: [u32; 2]) {
+        [self.flags, self.carry] = flags;
     }
 
     /// Of what flags are of.
     pub(crate) fn of_flags(&self) -> u32 {
         self.flags
+    }
+
+    pub(crate) fn of_carry(&self) -> u32 {
+        self.carry
+    }
+
+    /// The carry says whether any of `n` bits that were read is one.
+    pub(crate) fn carry_of_all(&mut self, n: usize) {
+        self.own_carry = self.greatest.saturating_mul(n as u32);
+    }
+
+    /// What flags are of now. Those that an instruction leaves as they were keep their degree, and so do all behind a shift by a register, which may be one by 0.
+    fn flagged(&mut self, i: &Instruction) {
+        let degree = self.result();
+        let shifts = i.op_count() == 2 && i.op1_register() == Register::CL;
+        let keeps = |flag: u32| shifts || i.rflags_modified() & flag == 0;
+        self.carry = degree.max(self.own_carry).max(if keeps(RflagsBits::CF) { self.carry } else { 0 });
+        self.flags = degree.max(if keeps(RflagsBits::ZF) { self.flags } else { 0 });
+        self.worst = self.worst.max(self.carry);
     }
 
     /// Some general register is read that is no operand.
@@ -252,7 +293,7 @@ impl Degrees {
 
     /// What registers held before; each of them may hold symbols now.
     pub(crate) fn back_to(&mut self, then: &Self) {
-        (self.general, self.flags) = (then.general, 0);
+        (self.general, self.flags, self.carry) = (then.general, 0, 0);
         self.vectors.clone_from(&then.vectors);
         let vectors = self.vectors.as_flattened_mut().iter_mut();
         self.general.iter_mut().chain(vectors).for_each(|degree| *degree = (*degree).max(1));
@@ -475,7 +516,7 @@ impl<'a> Machine<'a> {
         // What flags are of.
         if i.rflags_written() != 0 {
             self.compares = i.ip();
-            self.degrees.of_these_flags();
+            self.degrees.flagged(i);
         }
         Ok(())
     }

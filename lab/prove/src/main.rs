@@ -1,20 +1,44 @@
-//! `fastgcm-prove [PROGRAM[=ARGUMENT]...]... [--quick|--all|--wiped] [--shard I/N] [--stop] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
+//! `gcm-prove new NAME`, or `gcm-prove TARGET.c [-l LIBRARY] [OPTION]... [what the C compiler is to be told]...`: lab/prove/README.md.
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use fastgcm_prove::{
-    calls::Subject,
+use gcm_prove::{
+    arm,
+    calls::{ARM_ROWS, Case, Layout, ROWS, row_of},
     checks,
-    plan::{self, How, Lengths},
-    table::{self, Options},
-    unknown::drawn,
+    induct::{self, Over},
+    plan::{self, Lengths},
+    planted, symbols, target,
+    unknown::{self, Seed},
 };
-use std::{collections::HashMap, process::ExitCode};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    path::PathBuf,
+    process::ExitCode,
+};
+
+const USAGE: &str = "gcm-prove new NAME            writes NAME.c, a target to be filled in
+gcm-prove TARGET.c [-l LIBRARY]... [what the C compiler is to be told]...
+gcm-prove PROGRAM             a program that has been compiled so
+  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse; aes-neon, aes-neon-eor3: these only
+  --sweep                     each length, not a sample
+  --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
+  --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
+  --plant                     plants two faults, and sees that they are refuted at exactly their lengths
+  --lengths                   every length from the first on that meets the loop of `seal` and `open`, by induction
+  --longest N                 and up to N bytes; the standard's end, if nothing is said
+  --turn N                    a turn of that loop has N bytes, where they are not found
+  --forms                     holds each instruction that is met against this processor
+  --seed N                    what points are drawn from, to repeat a run
+  --json FILE                 what came of it";
 
 fn main() -> ExitCode {
-    match work() {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+    let ended = work();
+    target::cleared();
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(why) => {
             eprintln!("{why}");
             ExitCode::from(2)
@@ -22,80 +46,121 @@ fn main() -> ExitCode {
     }
 }
 
-fn work() -> Result<usize, String> {
-    if let Some(failed) = checks::asked(&std::env::args().skip(1).collect::<Vec<_>>(), drawn) {
-        return failed;
-    }
-    let mut programs = Vec::new();
-    let mut options: HashMap<String, String> = HashMap::new();
+fn work() -> Result<bool, String> {
     let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.strip_prefix("--") {
-            Some(flag @ ("quick" | "all" | "every-cut" | "wiped" | "stop")) => drop(options.insert(flag.into(), String::new())),
-            Some(name @ ("row" | "verb" | "key" | "nonce" | "aad" | "text" | "seed" | "shard")) => {
-                let value = arguments.next().ok_or_else(|| format!("--{name} wants a value"))?;
-                options.insert(name.into(), value);
-            }
-            Some(name) => return Err(format!("--{name} is not known")),
-            None => programs.push(argument),
-        }
+    let first = arguments.next().filter(|first| !first.starts_with('-')).ok_or(USAGE)?;
+    if first == "new" {
+        let path = target::new(&arguments.next().ok_or(USAGE)?)?;
+        println!("{} is written: its six steps say what to fill in", path.display());
+        return Ok(true);
     }
     if !is_x86_feature_detected!("pclmulqdq") {
         return Err("this processor has no carry-less multiplication".into());
     }
+    let (mut options, mut more): (HashMap<String, String>, Vec<String>) = Default::default();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
+        match &*argument {
+            "--sweep" | "--plant" | "--forms" | "--lengths" => drop(options.insert(argument[2..].into(), String::new())),
+            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--longest" | "--turn" => {
+                drop(options.insert(argument[2..].into(), value()?));
+            }
+            "-l" => {
+                let library = value()?;
+                let is_file = library.contains(['/', '.']);
+                more.push(if is_file { library } else { format!("-l{library}") });
+            }
+            _ if argument.starts_with("--") => return Err(format!("{argument} is not known\n{USAGE}")),
+            _ => more.push(argument),
+        }
+    }
+    let source = PathBuf::from(&first);
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
+    let rows: Vec<usize> = match options.get("row") {
+        None if symbols::is_arm(&program) => (ROWS.len()..ROWS.len() + ARM_ROWS.len()).collect(),
+        None => (0..ROWS.len()).collect(),
+        Some(names) => {
+            let number = |name: &str| row_of(name).ok_or_else(|| format!("--row {name}: there is no such row"));
+            names.split(',').map(number).collect::<Result<_, _>>()?
+        }
+    };
     let lengths = |name: &str| match options.get(name) {
         Some(text) => plan::list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
         None => Ok(Vec::new()),
     };
     let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
     let lengths = Lengths { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? };
-    let seed = match options.get("seed") {
+    let seed: Seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
-        None => drawn()?,
+        None => unknown::drawn()?,
     };
-    println!("points drawn from seed {seed}");
-    if programs.is_empty() {
-        // What is built with this program lies beside it.
-        let own = std::env::current_exe().map_err(|e| e.to_string())?;
-        programs.push(own.with_file_name("fastgcm-proved").display().to_string());
+    println!("{name}: points drawn from seed {seed}");
+    if options.contains_key("plant") {
+        return planted::plant(&name, &program, &rows, seed);
     }
-    let wiped = options.contains_key("wiped");
-    let how = match wiped {
-        true => How::Wiped,
-        false if options.contains_key("quick") => How::Quick,
-        false if options.contains_key("all") => How::All,
-        false => How::Default,
-    };
-    let shard = match options.get("shard") {
-        Some(shard) => shard
-            .split_once('/')
-            .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok().filter(|&n| n > 0)?)))
-            .ok_or("--shard is written like 1/20")?,
-        None => (1, 1),
-    };
-    let (mut failed, mut asked) = (0, 0);
-    for program in &programs {
-        let mut words = program.split('=').map(str::to_owned);
-        let program = words.next().unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or_default();
-        let subject = Subject::start(name, program.as_ref(), &words.collect::<Vec<_>>())?;
-        let rows = plan::rows(&subject, options.get("row").map(String::as_str)).ok_or("--row: there is no such row")?;
-        let mut groups = match options.get("verb") {
-            Some(verb) => plan::asked(&subject, &rows, verb, &lengths, options.contains_key("every-cut")),
-            None => plan::plan(&subject, &rows, how),
-        };
-        if !options.contains_key("verb") {
-            for few in plan::too_few(&subject, &rows, how, &groups) {
-                println!("FAILED {few}");
-                failed += 1;
+    if options.contains_key("forms") && symbols::is_arm(&program) {
+        let mut failed = 0;
+        for &row in &rows {
+            failed += arm::lockstep::check(&target::started(&name, &program, row, None)?, row, seed)?;
+        }
+        return Ok(failed == 0);
+    }
+    if options.contains_key("forms") {
+        let (mut encodings, mut proofs) = (BTreeSet::new(), 0);
+        for &row in &rows {
+            let (met, proved) = checks::encodings(&target::started(&name, &program, row, None)?, &[row], seed);
+            encodings.extend(met);
+            proofs += proved;
+        }
+        return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
+    }
+    if options.contains_key("lengths") {
+        if symbols::is_arm(&program) {
+            return Err("--lengths is not built for AArch64".into());
+        }
+        let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
+        let (longest, turn) = (number("longest")?, number("turn")?);
+        let mut failed = 0;
+        for &row in &rows {
+            let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;
+            subject.longest = longest;
+            let verbs = match options.get("verb") {
+                Some(verb) => vec![subject.verb(verb).ok_or("it has no such verb")?],
+                None => ["seal", "open"].iter().filter_map(|verb| subject.verb(verb)).collect(),
+            };
+            let keys = if lengths.keys.is_empty() { vec![16] } else { lengths.keys.clone() };
+            for verb in verbs {
+                let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
+                let turn = match turn {
+                    Some(turn) => Ok(turn as usize),
+                    None => induct::turn(&subject, &case(keys[0]), Over::Text, seed),
+                };
+                let Ok(turn) = turn.map_err(|why| println!("{}, {}: {why}", ROWS[row].0, subject.verbs[verb].name)) else {
+                    failed += 1;
+                    continue;
+                };
+                subject.turns[row] = turn;
+                let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
+                println!("{}, {}: turns of {turn} bytes", ROWS[row].0, subject.verbs[verb].name);
+                failed += checks::of_any_length(&subject, &questions, 1, seed);
             }
         }
-        plan::part(&mut groups, shard);
-        if groups.is_empty() {
-            continue;
-        }
-        asked += groups.len();
-        failed += table::run(&subject, &groups, seed, Options { wiped, stop: options.contains_key("stop") });
+        return Ok(failed == 0);
     }
-    if asked == 0 { Err("nothing is asked for: no program has such a verb or takes such lengths".into()) } else { Ok(failed) }
+    let is_own = !lengths.texts.is_empty() || !lengths.keys.is_empty() || !lengths.nonces.is_empty() || !lengths.aads.is_empty();
+    let start = |row| target::started(&name, &program, row, options.get("patch").map(|patch| &**patch));
+    let rows = target::prove_rows(start, &rows, seed, |subject, row| match options.get("verb") {
+        None if !is_own => plan::of_target(subject, row, options.contains_key("sweep")),
+        verb => plan::asked(subject, row, verb.map_or("", |verb| verb), &lengths, false),
+    });
+    let told = target::tell(&name, &rows, seed);
+    if let Some(file) = options.get("json") {
+        fs::write(file, format!("{told:#}\n")).map_err(|e| format!("{file}: {e}"))?;
+    }
+    let calls: usize = rows.iter().map(target::Row::calls).sum();
+    if calls == 0 {
+        return Err("nothing was asked for: no verb takes such lengths, or no row is taken".into());
+    }
+    Ok(rows.iter().all(|row| row.calls() == row.proved()))
 }

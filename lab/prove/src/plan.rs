@@ -1,6 +1,6 @@
-//! What is proved: which verbs, with which lengths.
+//! Which calls are proved: verbs, and lengths.
 
-use crate::calls::{Case, Form, Layout, ROWS, Subject, Verb};
+use crate::calls::{Case, Form, Layout, Subject, Verb};
 
 /// Cases that are one line of the table.
 #[derive(Debug)]
@@ -52,24 +52,16 @@ pub fn said(list: &[usize]) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
-/// Bytes of a turn, and of a vector.
-pub fn turn(row: usize) -> (usize, usize) {
-    let vector = [64, 32, 16, 16][row];
-    (8 * vector, vector)
-}
-
-/// Texts near every threshold that there is: each length of the first vectors, then the neighbours of blocks, vectors and turns.
-fn near(row: usize) -> Vec<usize> {
-    let (turn, vector) = turn(row);
-    let edges = (1..=4).map(|n| n * vector).chain((1..=3).map(|n| n * turn)).chain([turn + vector, 4096, 4064]);
-    let mut all: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 1, 2, 5, 8, 15, 100, 300, 1420]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+/// Texts near the edges of vectors and turns of whatever size.
+fn near() -> Vec<usize> {
+    let edges = [16, 32, 48, 64, 80, 96, 112, 128, 192, 256, 320, 384, 512, 640, 768, 1024].into_iter();
+    let mut near: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 2, 5, 8, 100, 300, 600, 1420]).collect();
+    near.sort_unstable();
+    near
 }
 
 /// A few of everything.
-fn few() -> Vec<usize> {
+pub fn few() -> Vec<usize> {
     vec![0, 1, 16, 33, 64, 100, 257, 600]
 }
 
@@ -107,7 +99,8 @@ fn cases(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: im
     all
 }
 
-fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>, how: &str) -> Group {
+/// The cases of one verb, in words.
+pub fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>, how: &str) -> Group {
     let cases = cases(subject, row, verb, lengths, cuts);
     let mut keys: Vec<usize> = cases.iter().map(|case| case.key).collect();
     let mut nonces: Vec<usize> = cases.iter().map(|case| case.nonce).collect();
@@ -121,21 +114,18 @@ fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: im
 }
 
 /// Two cuts in the middle, and none.
-fn thirds(n: usize) -> Vec<[usize; 2]> {
+pub fn thirds(n: usize) -> Vec<[usize; 2]> {
     vec![[n / 3, n - n / 5], [n.min(16), n.min(16)]]
 }
 
 /// Every way to cut in three.
-fn everywhere(n: usize) -> Vec<[usize; 2]> {
+pub fn everywhere(n: usize) -> Vec<[usize; 2]> {
     (0..=n).flat_map(|first| (first..=n).map(move |second| [first, second])).collect()
 }
 
 /// The plan of a program of anybody's: `seal` and `open` at lengths near the edges of vectors and turns of whatever size, other verbs at a few; or, to sweep,
 /// each length. One plan for all rows, so that rows that are one code path show.
 pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
-    let edges = [16, 32, 48, 64, 80, 96, 112, 128, 192, 256, 320, 384, 512, 640, 768, 1024].into_iter();
-    let mut near: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 2, 5, 8, 100, 300, 600, 1420]).collect();
-    near.sort_unstable();
     let upto = |last: usize| (0..=last).collect::<Vec<usize>>();
     let mut groups = Vec::new();
     for verb in 0..subject.verbs.len() {
@@ -150,7 +140,7 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
         let is_first = matches!(&*subject.verbs[verb].name, "seal" | "open");
         match (is_first, sweep) {
             (true, false) => {
-                add(&[16], &[12], &[13], &near);
+                add(&[16], &[12], &[13], &near());
                 add(&[24, 32], &[12], &[13], &few());
                 add(&[16], &[12], &[0, 1, 16, 20, 64, 255, 600], &[0, 33]);
                 add(&[32], &[8, 16, 60], &[0, 33], &[0, 100, 600]);
@@ -168,183 +158,13 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
     groups
 }
 
-/// What is asked for: one verb, or all whose name has that text in it.
-pub fn asked(subject: &Subject, rows: &[usize], verb: &str, lengths: &Lengths, every_cut: bool) -> Vec<Group> {
+/// What is asked for on a row: one verb, or all whose name has that text in it.
+pub fn asked(subject: &Subject, row: usize, verb: &str, lengths: &Lengths, every_cut: bool) -> Vec<Group> {
     let named: Vec<usize> = (0..subject.verbs.len()).filter(|&n| subject.verbs[n].name == verb).collect();
     let holds = |n: &usize| subject.verbs[*n].name.contains(verb);
     let verbs = if named.is_empty() { (0..subject.verbs.len()).filter(holds).collect() } else { named };
     let cuts = if every_cut { everywhere } else { thirds };
-    let mut groups = Vec::new();
-    for &row in rows {
-        let mut lengths = lengths.clone();
-        if lengths.aads.is_empty() {
-            lengths.aads = vec![13];
-        }
-        if lengths.texts.is_empty() {
-            lengths.texts = near(row);
-        }
-        groups.extend(verbs.iter().map(|&verb| group(subject, row, verb, &lengths, cuts, "")));
-    }
-    groups
-}
-
-/// Verbs that are out of reach, and why: docs/proof.md says what it would take.
-pub const BEYOND: &[(&str, &str)] = &[
-    ("wrong: ", "controls, which are not right"),
-    ("_part", "hashes of parts go together by the multiplication of `portable`"),
-    ("Plan::", "as parts"),
-];
-
-/// Whether the plan leaves it out.
-pub fn is_beyond(name: &str) -> bool {
-    BEYOND.iter().any(|(part, _)| name.contains(part))
-}
-
-/// Which plan.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum How {
-    /// What the gate has time for.
-    Quick,
-    /// Each length, with one size of keys or another.
-    Default,
-    /// With all of them.
-    All,
-    /// Of the library with feature `scrub`: that nothing is left of secrets.
-    Wiped,
-}
-
-/// Verbs that meet all lengths.
-const MAIN: [&str; 4] = ["seal", "open", "fastgcm_seal", "fastgcm_open"];
-
-/// Verbs that meet each length, with the bytes of the key that each length meets in the default.
-const EACH: [(&str, usize); 6] =
-    [("seal", 16), ("open", 16), ("seal apart", 24), ("open apart", 24), ("fastgcm_seal", 32), ("fastgcm_open", 32)];
-
-pub(crate) fn is_main(name: &str) -> bool {
-    MAIN.contains(&name)
-}
-
-/// The plan of the gate, or the whole one.
-pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
-    let mut groups = Vec::new();
-    if how == How::Wiped {
-        // What lengths decide is which functions are called: a few of each way.
-        let lengths = Lengths { keys: vec![16, 32], aads: vec![13], texts: vec![0, 1, 100, 600], ..Lengths::default() };
-        let verbs = |row: usize| (1..subject.verbs.len()).filter(|&verb| subject.verbs[verb].wipes).map(move |verb| (row, verb));
-        groups.extend(rows.iter().flat_map(|&row| verbs(row)).map(|(row, verb)| group(subject, row, verb, &lengths, thirds, "")));
-    }
-    for &row in rows.iter().filter(|_| how != How::Wiped) {
-        let quick = how == How::Quick;
-        let (turn, vector) = turn(row);
-        let own = |name: &str| subject.verb(name).into_iter();
-        let mut add = |verb: usize, lengths: &Lengths, how: &str| groups.push(group(subject, row, verb, lengths, thirds, how));
-        let all = || Lengths { aads: vec![13], ..Lengths::default() };
-        if quick {
-            let texts: Vec<usize> = near(row).into_iter().filter(|n| *n <= 2 * turn + vector).collect();
-            for verb in MAIN.into_iter().flat_map(own) {
-                add(verb, &Lengths { keys: vec![16], texts: texts.clone(), ..all() }, "");
-                add(verb, &Lengths { keys: vec![24, 32], texts: few(), ..all() }, "");
-                add(verb, &Lengths { keys: vec![32], nonces: vec![8, 16], aads: vec![0, 33], texts: vec![0, 100] }, "");
-            }
-            for verb in 1..subject.verbs.len() {
-                let Verb { name, cuts, .. } = &subject.verbs[verb];
-                if !is_main(name) {
-                    // Packets of 40 bytes go side by side; of three turns, the first piece is one.
-                    let (nonces, texts) = if *cuts { (vec![8, 12], vec![3 * turn]) } else { (Vec::new(), vec![40]) };
-                    add(verb, &Lengths { keys: vec![16], nonces, texts, ..all() }, "");
-                }
-            }
-            continue;
-        }
-        let every: Vec<usize> = (0..=(2 * turn + vector).max(600)).collect();
-        for (verb, of) in EACH.into_iter().flat_map(|(name, of)| own(name).map(move |verb| (verb, of))) {
-            for key in [16, 24, 32] {
-                let texts = if how == How::All || key == of { every.clone() } else { near(row) };
-                add(verb, &Lengths { keys: vec![key], texts, ..all() }, "");
-            }
-        }
-        for verb in MAIN.into_iter().flat_map(own) {
-            add(verb, &Lengths { keys: vec![16], texts: near(row).into_iter().filter(|&n| n > every.len()).collect(), ..all() }, "");
-            add(verb, &Lengths { keys: vec![16], aads: (0..=48).collect(), texts: few(), ..Lengths::default() }, "");
-            add(verb, &Lengths { keys: vec![32], aads: vec![64, 100, 255, 256, 600, 1000, 4097], texts: few(), ..Lengths::default() }, "");
-            let nonces = (1..=20).chain([32, 60, 200]).filter(|&n| n != 12).collect();
-            add(verb, &Lengths { keys: vec![16], nonces, aads: vec![5], texts: vec![0, 17, 300, 600] }, "");
-            add(verb, &Lengths { keys: vec![24, 32], nonces: vec![8, 16], aads: vec![0, 33], texts: few() }, "");
-        }
-        for verb in 1..subject.verbs.len() {
-            let Verb { name, cuts, .. } = &subject.verbs[verb];
-            if EACH.iter().all(|(each, _)| each != name) {
-                let (nonces, more) = if *cuts { (vec![8, 12], vec![3 * turn]) } else { Default::default() };
-                add(verb, &Lengths { nonces, aads: vec![0, 20], texts: [few(), more].concat(), ..Lengths::default() }, "");
-            }
-        }
-        for verb in own("seal in three pieces").chain(own("seal a list of three")).chain(own("open a list of three")) {
-            let lengths = Lengths { keys: vec![16], texts: vec![0, 1, 2, 17, 33, 40], ..all() };
-            groups.push(group(subject, row, verb, &lengths, everywhere, ", every cut in three"));
-        }
-        for verb in own("AAD in three pieces") {
-            let lengths = Lengths { keys: vec![16], aads: vec![0, 1, 17, 33, 40], texts: vec![0], ..Lengths::default() };
-            groups.push(group(subject, row, verb, &lengths, everywhere, ", every cut in three"));
-        }
-        // Elsewhere in memory.
-        for verb in ["seal", "open", "seal apart", "open apart"].into_iter().flat_map(own) {
-            let lengths = Lengths { keys: vec![16], texts: vec![0, 1, 33, 100, 300, 600], ..all() };
-            let mut group = group(subject, row, verb, &lengths, thirds, ", elsewhere in memory");
-            group.cases = group.cases.iter().flat_map(|case| elsewhere().map(|layout| Case { layout, ..case.clone() })).collect();
-            groups.push(group);
-        }
-    }
-    groups.retain(|group| !group.cases.is_empty() && !is_beyond(&subject.verbs[group.verb].name));
-    groups
-}
-
-/// The calls that a plan has on each row, at least: what is left out by mistake would be missed by nobody. Whoever adds a verb or a length writes the new
-/// number here; a smaller one says why.
-const LEAST: [(&str, How, [usize; 4]); 7] = [
-    ("fastgcm-proved", How::Quick, [364, 364, 358, 358]),
-    ("libfastgcm", How::Quick, [189, 189, 183, 183]),
-    ("provider", How::Quick, [37, 37, 37, 37]),
-    ("fastgcm-proved", How::Default, [24573, 21645, 21624, 21624]),
-    ("libfastgcm", How::Default, [6915, 5451, 5436, 5436]),
-    ("provider", How::Default, [1830, 1830, 1830, 1830]),
-    ("scrub", How::Wiped, [756, 756, 756, 756]),
-];
-
-/// On which of these rows the plan has fewer calls than it had.
-pub fn too_few(subject: &Subject, rows: &[usize], how: How, groups: &[Group]) -> Vec<String> {
-    let calls = |row: usize| groups.iter().filter(|group| group.row == row).map(|group| group.cases.len()).sum::<usize>();
-    let least = LEAST.iter().find(|(name, plan, _)| *name == subject.name && *plan == how);
-    let few = |&row: &usize| {
-        let (name, is, least) = (ROWS[row].0, calls(row), least?.2[row]);
-        (is < least).then(|| format!("{}, {name}: the plan has {is} calls, and had {least}", subject.name))
-    };
-    rows.iter().filter_map(few).collect()
-}
-
-/// The `i`-th of `n` parts, each with cases of all kinds.
-pub fn part(groups: &mut Vec<Group>, (i, n): (usize, usize)) {
-    let mut number = 0;
-    for group in groups.iter_mut() {
-        group.cases.retain(|_| {
-            number += 1;
-            number % n == i % n
-        });
-    }
-    groups.retain(|group| !group.cases.is_empty());
-}
-
-/// Stack, key, nonce, AAD, texts and tag in other places: across lines and pages, aligned and not.
-fn elsewhere() -> impl Iterator<Item = Layout> {
-    let offsets = [1, 15, 16, 31, 33, 63, 64, 4033, 4080, 4090, 4095];
-    (0..offsets.len()).map(move |i| {
-        let moved = std::array::from_fn(|j| offsets[(i + 3 * j) % offsets.len()]);
-        Layout { stack: [0, 1, 3, 7, 13, 64, 255, 256][i % 8], moved }
-    })
-}
-
-/// Rows by name; all that the program has.
-pub fn rows(subject: &Subject, names: Option<&str>) -> Option<Vec<usize>> {
-    let index = |name: &str| ROWS.iter().position(|(row, _)| *row == name);
-    let own = || (0..ROWS.len()).filter(|&row| subject.rows[row].is_some()).collect();
-    names.map_or_else(|| Some(own()), |names| names.split(',').map(index).collect())
+    let or = |asked: &[usize], usual: Vec<usize>| if asked.is_empty() { usual } else { asked.to_vec() };
+    let lengths = Lengths { aads: or(&lengths.aads, vec![13]), texts: or(&lengths.texts, near()), ..lengths.clone() };
+    verbs.iter().map(|&verb| group(subject, row, verb, &lengths, cuts, "")).collect()
 }

@@ -143,7 +143,7 @@ pub fn plant(name: &str, program: &Path, rows: &[usize], seed: Seed) -> Result<b
             }
         };
         let lengths = Lengths { keys: vec![16], aads: vec![13], texts: texts(), ..Lengths::default() };
-        let mut cases = plan::asked(&subject, &[row], "seal", &lengths, false).remove(0).cases;
+        let mut cases = plan::asked(&subject, row, "seal", &lengths, false).remove(0).cases;
         let executed = executed(&subject, &mut cases, seed);
         let all: Vec<&Executed> = executed.values().filter(|executed| executed.texts.len() < cases.len()).collect();
         // In a turn: from some length on, and more than once at the longest. In a tail: all others.

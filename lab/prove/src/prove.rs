@@ -90,9 +90,11 @@ impl Proved {
         let pairs = square(asked as u64) / 2.0;
         // Bits that are looked at: of at most four operands an instruction, and of what is compared at the end.
         let bits = 4.0 * 512.0 * steps as f64 + 8.0 * (case.text as f64 + 65536.0);
-        // Each is held against 0, 1, another bit and its opposite. What decides is held against what may decide.
+        // Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
         let decided = machine.degrees.decided.max(128 * blocks);
-        let sum = pairs * square(argument) + 4.0 * bits * square(degree) + 16.0 * square(decided);
+        let compared = 4.0 * bits + machine.unknown.recognized as f64;
+        let sum = pairs * square(argument) + compared * square(degree) + 16.0 * square(decided);
+        let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }

@@ -52,8 +52,8 @@ openssl-4)
     version="openssl-src $version"
     ;;
 # What Debian has for this machine.
-openssl-3 | libgcrypt | mbedtls)
-    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
+openssl-3 | libgcrypt | mbedtls | botan)
+    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; botan) set -- "$@" libbotan-2-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
     cd "$folder"
     version=
     shift 2
@@ -65,10 +65,10 @@ openssl-3 | libgcrypt | mbedtls)
     mv usr/include usr/lib/*/*.a .
     version="Debian's$version"
     ;;
-ring | rustcrypto)
+ring | rustcrypto | graviola)
     CARGO_PROFILE_RELEASE_LTO=off cargo rustc --release --locked --manifest-path "$here/rust/Cargo.toml" --target-dir "$folder/built" --features "$1" --crate-type staticlib
     mv "$folder"/built/release/libprove_rust.a "$folder/"
-    case $1 in ring) crate ring 0.17 ;; *) crate aes-gcm 0.11 ;; esac
+    case $1 in ring) crate ring 0.17 ;; rustcrypto) crate aes-gcm 0.11 ;; *) crate graviola 0.4 ;; esac
     version="$1 $version"
     ;;
 *)

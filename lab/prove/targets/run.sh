@@ -5,12 +5,12 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../../.."
-all=(linux ipsec-mb boringssl aws-lc openssl-3 openssl-4 libgcrypt wolfssl mbedtls ring rustcrypto)
+all=(linux ipsec-mb boringssl aws-lc openssl-3 openssl-4 libgcrypt wolfssl mbedtls ring rustcrypto graviola botan)
 targets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
-cargo build --quiet --release -p fastgcm-prove
+cargo build --quiet --release -p gcm-prove
 export ROOT=$PWD
 for target in "${targets[@]}"; do
     export MADE=$PWD/target/prove/$target

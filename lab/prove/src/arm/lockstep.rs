@@ -247,6 +247,10 @@ pub fn check(subject: &Subject, row_number: usize, seed: Seed) -> Result<usize> 
         let (_, mask, value, _) = BROKEN[how - 1];
         let is_it = |at: &&u64| subject.image.bytes::<4>(**at).is_some_and(|i| u32::from_le_bytes(i) & mask == value);
         let some: Vec<u64> = places.iter().filter(is_it).copied().collect();
+        if some.is_empty() {
+            println!("{name}: wrong on purpose, {}: no such instruction was met", BROKEN[how - 1].0);
+            continue;
+        }
         let (_, found) = forms_of(subject, row_number, &some, 20, seed, how)?;
         let found = found.first();
         println!("{name}: wrong on purpose, {}: {}", BROKEN[how - 1].0, found.map_or("NOT FOUND", |what| what));

@@ -12,7 +12,8 @@ mod vector;
 use crate::{
     field::{Bit, Vector},
     image::Isa,
-    machine::{Flags, MANY, Machine, Result, Stop, Word, stop},
+    machine::{Flags, Machine, Result, Stop, Word, stop},
+    unknown::MANY,
 };
 use iced_x86::ConditionCode;
 
@@ -130,17 +131,17 @@ impl Machine<'_> {
         }
         let result = sets(self)?;
         self.compares = self.rip - 4;
-        self.degrees.of_these_flags();
+        self.degrees.all_flagged();
         Ok(result)
     }
 
     /// What this does sets none, though what it uses does.
     fn without_flags<T>(&mut self, does: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let before = (self.flags.clone(), self.compares, self.degrees.of_flags());
+        let before = (self.flags.clone(), self.compares, self.degrees.flags());
         let result = does(self);
-        let degree;
-        (self.flags, self.compares, degree) = before;
-        self.degrees.set_flags(degree);
+        let degrees;
+        (self.flags, self.compares, degrees) = before;
+        self.degrees.set_flags(degrees);
         result
     }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 use invariant::Invariant;
 use run::Run;
-use state::At;
+use state::{At, State};
 use std::collections::BTreeSet;
 use steps::Known;
 
@@ -50,8 +50,24 @@ pub struct Class {
 /// What came of it: classes, and below which length there is no loop.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
+    /// Of each of these all lengths belong to it that have one rest when divided by `grain`.
     pub classes: Vec<Class>,
+    pub grain: u64,
     pub from: u64,
+}
+
+impl Answer {
+    /// The longest that is proved, if each length from the first on to that one is in a class.
+    pub fn whole(&self) -> Option<u64> {
+        let most = self.classes.iter().map(|class| class.to).max()?;
+        let is_whole = (0..self.grain).all(|rest| {
+            let first = (self.from..self.from + self.grain).find(|n| n % self.grain == rest);
+            let own = self.classes.iter().filter(|class| class.from % self.grain == rest);
+            let next = own.fold(first, |next, class| next.filter(|next| class.from <= *next).map(|next| next.max(class.to + self.grain)));
+            next.is_some_and(|next| next > most)
+        });
+        is_whole.then_some(most)
+    }
 }
 
 enum Stop {
@@ -105,7 +121,40 @@ fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
     Some(first.max(least + 1))
 }
 
-/// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left.
+/// Which lengths one proof is about: N = grain * x + rest, for any x. Their lowest bits are numbers, so whoever cuts a length to whole blocks or turns gets a line.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    grain: i128,
+    rest: i128,
+}
+
+impl Lengths {
+    fn at(&self, x: i128) -> i128 {
+        self.grain * x + self.rest
+    }
+
+    /// The least x with so many bytes.
+    fn least(&self, bytes: i128) -> i128 {
+        (bytes - self.rest + self.grain - 1).div_euclid(self.grain)
+    }
+
+    fn bytes(&self, x: &Line) -> Line {
+        x.scaled(self.grain).add_number(self.rest)
+    }
+}
+
+/// How many bytes a turn of its loop has, of the one that reads most of a long text.
+pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::result::Result<usize, Failure> {
+    let (mut decoded, lengths) = (Decoded::default(), Lengths { grain: 0, rest: 1 << 17 });
+    let turn = Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed).and_then(|mut run| run.turn_of_loop());
+    turn.map(|turn| turn as usize).map_err(|why| match why {
+        Stop::Failure(failure) => failure,
+        _ => Failure::NotUnderstood("no loop is found over the text".into()),
+    })
+}
+
+/// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left. First for all lengths together; where that fails,
+/// for those together that have one rest when divided by a block, and then by a turn.
 pub fn induct(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -114,19 +163,56 @@ pub fn induct(
     every: usize,
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
-    let turn = subject.turn(case.row) as i128;
-    let mut answer = Answer::default();
-    let mut ranges = vec![[0, subject.longest.map_or(MOST, i128::from)]];
-    let mut failed = None;
-    while let Some([from, to]) = ranges.pop() {
-        if to < LOOKED_AT * turn {
-            answer.from = answer.from.max(to as u64 + 1);
+    let turn = subject.turns[case.row] as i128;
+    let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
+    for grain in [1, 16, turn] {
+        if turn % grain != 0 {
             continue;
         }
-        match class(subject, decoded, case, over, [from, to], every, seed.wrapping_add(from as Seed)) {
-            Ok(class) => {
-                if class.from as i128 > from {
-                    ranges.push([from, class.from as i128 - 1]);
+        let mut answer = Answer { grain: grain as u64, ..Answer::default() };
+        let result = (0..grain).try_for_each(|rest| {
+            let seed = seed.wrapping_add((rest as Seed) << 40);
+            let part = alike(subject, decoded, case, over, Lengths { grain, rest }, every, seed)?;
+            answer.from = answer.from.max(part.from);
+            answer.classes.extend(part.classes);
+            Ok(())
+        });
+        match result {
+            Ok(()) => {
+                answer.classes.sort_by_key(|class| class.from);
+                return Ok(answer);
+            }
+            Err(failure @ Failure::Refuted(_)) => return Err(failure),
+            Err(failure) => failed = failure,
+        }
+    }
+    Err(failed)
+}
+
+/// Proves that for lengths with one rest.
+fn alike(
+    subject: &Subject,
+    decoded: &mut Decoded,
+    case: &Case,
+    over: Over,
+    lengths: Lengths,
+    every: usize,
+    seed: Seed,
+) -> std::result::Result<Answer, Failure> {
+    let units = subject.turns[case.row] as i128 / lengths.grain;
+    let mut answer = Answer::default();
+    let most = subject.longest.map_or(MOST, i128::from);
+    let mut ranges = vec![[0, (most - lengths.rest).div_euclid(lengths.grain)]];
+    let mut failed = None;
+    while let Some([from, to]) = ranges.pop() {
+        if to < LOOKED_AT * units {
+            answer.from = answer.from.max(lengths.at(to) as u64 + 1);
+            continue;
+        }
+        match class(subject, decoded, case, over, lengths, [from, to], every, seed.wrapping_add(from as Seed)) {
+            Ok((least, class)) => {
+                if least > from {
+                    ranges.push([from, least - 1]);
                 }
                 answer.classes.push(class);
             }
@@ -136,21 +222,23 @@ pub fn induct(
                 };
                 ranges.extend([[from, part - 1], [part, to]]);
             }
-            Err(Stop::Failure(failure)) => match example(subject, case, over, [from, to], seed) {
+            Err(Stop::Failure(failure)) => match example(subject, case, over, [from, to].map(|x| lengths.at(x)), seed) {
                 Some(found) => return Err(found),
                 None => failed = failed.or(Some(failure)),
             },
-            Err(Stop::NoLoop) => return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}"))),
+            Err(Stop::NoLoop) => {
+                let [from, to] = [from, to].map(|x| lengths.at(x));
+                return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}")));
+            }
             Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
         }
     }
-    answer.classes.sort_by_key(|class| class.from);
     failed.map_or(Ok(answer), Err)
 }
 
 /// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
 fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
-    let turn = subject.turn(case.row) as i128;
+    let turn = subject.turns[case.row] as i128;
     let least = from.max(LOOKED_AT * turn);
     [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
         let mut case = case.clone();
@@ -167,16 +255,18 @@ fn class(
     decoded: &mut Decoded,
     case: &Case,
     over: Over,
+    lengths: Lengths,
     [from, to]: [i128; 2],
     every: usize,
     seed: Seed,
-) -> Result<Class> {
-    let turn = subject.turn(case.row) as i128;
-    let long = [from.max(LOOKED_AT * turn), to];
-    let heads = Run::start(subject, decoded, case, over, long, seed)?.heads()?;
+) -> Result<(i128, Class)> {
+    let turn = subject.turns[case.row] as i128;
+    let units = turn / lengths.grain;
+    let long = [from.max(LOOKED_AT * units), to];
+    let heads = Run::start(subject, decoded, case, over, lengths, long, seed)?.heads()?;
     let mut why = String::from("no loop is proved");
-    'heads: for head in heads {
-        let mut invariant = match Run::start(subject, decoded, case, over, long, seed)?.invariant(head) {
+    for head in heads {
+        let found = match Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head) {
             Ok(invariant) => invariant,
             Err(Stop::Failure(failure)) => {
                 why += &format!("; head {}: {failure}", subject.image.place(head));
@@ -184,30 +274,33 @@ fn class(
             }
             Err(other) => return Err(other),
         };
-        // From the least length on with which it comes to the head for sure.
-        let mut least = from.max(invariant.first * turn);
-        loop {
-            let result = Run::start(subject, decoded, case, over, [least, to], seed)?.base(&invariant).map(|_| ());
-            least = match result {
-                Ok(()) => break,
-                Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
-                Err(Stop::NoLoop) if least < to => least + 1,
-                Err(Stop::Failure(failure)) => {
-                    why += &format!("; head {}: {failure}", subject.image.place(head));
-                    continue 'heads;
-                }
+        'found: for mut invariant in found.with_lowest_bytes(turn / 16).into_iter().chain([found]) {
+            // From the least length on with which it comes to the head for sure.
+            let mut least = from.max(lengths.least(invariant.first * turn + invariant.ahead as i128));
+            loop {
+                let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
+                least = match result {
+                    Ok(()) => break,
+                    Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
+                    Err(Stop::NoLoop) if least < to => least + 1,
+                    Err(Stop::Failure(failure)) => {
+                        why += &format!("; head {}: {failure}", subject.image.place(head));
+                        continue 'found;
+                    }
+                    Err(other) => return Err(other),
+                };
+            }
+            let mut run = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?;
+            match run.prove(&mut invariant, least, to, every) {
+                Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
                 Err(other) => return Err(other),
-            };
-        }
-        let mut run = Run::start(subject, decoded, case, over, [least, to], seed)?;
-        match run.prove(&mut invariant, least, to, every) {
-            Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
-            Err(other) => return Err(other),
-            Ok(exits) => {
-                let longest = Case { text: 2 * turn as usize, ..case.clone() };
-                let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
-                let head = subject.image.place(head);
-                return Ok(Class { from: least as u64, to: to as u64, head, exits, invariant: invariant.to_string(), proved });
+                Ok(exits) => {
+                    let longest = Case { text: 2 * turn as usize, ..case.clone() };
+                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
+                    let head = subject.image.place(head);
+                    let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
+                    return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
+                }
             }
         }
     }
@@ -215,60 +308,79 @@ fn class(
 }
 
 impl<'a> Run<'a> {
+    /// How many of what is counted in lengths a turn has.
+    fn units(&self) -> i128 {
+        self.turn as i128 / self.lengths.grain
+    }
+
     /// Base, step and all exits; returns how many of these.
     fn prove(&mut self, invariant: &mut Invariant, least: i128, most: i128, every: usize) -> Result<usize> {
-        let (turn, first) = (self.turn as i128, invariant.first);
+        let (units, first) = (self.units(), invariant.first);
         let base = &mut self.base(invariant)?;
         let known = Known::new(self.lines(), base);
         self.machine.unknown.remember();
-        // The step: from as many bytes left as it goes on with for sure.
-        let mut bottom = turn;
-        loop {
-            match self.turn(invariant, base, &known, bottom, [least, most]) {
-                Ok(()) => break,
+        // The step: from as many units left as it goes on with for sure.
+        let mut bottom = self.lengths.least((self.turn + invariant.ahead) as i128);
+        let mut rest = 0;
+        while rest < invariant.period() {
+            let i = Line { times: [invariant.period(), 0], plus: rest };
+            let result = self.turn(invariant, base, &known, &i, bottom, [least, most]);
+            // What it has to say of one rest may change what was proved of others.
+            rest = if result.is_ok() { rest + 1 } else { 0 };
+            match result {
+                Ok(()) => {}
                 Err(Stop::Weaker(places)) => invariant.forget(&places),
                 // Of the length of all: for another class.
-                Err(Stop::Doubt(Line { times: [a, b], plus })) if a == turn * b => {
-                    return Err(Stop::Doubt(Line { times: [b, 0], plus }));
+                Err(Stop::Doubt(Line { times: [a, b], plus })) if a == units * b * i.times[0] => {
+                    return Err(Stop::Doubt(Line { times: [b, 0], plus: plus - b * units * i.plus }));
                 }
                 Err(Stop::Doubt(doubt)) => match parted(&doubt, 1, bottom) {
-                    Some(part) if part < 4 * turn => bottom = part,
-                    // So many turns are not possible with more bytes left.
-                    _ if doubt.times[1] == 0 && bottom < 4 * turn => bottom += 16,
+                    Some(part) if part < 4 * units => bottom = part,
+                    // So many turns are not possible with more left.
+                    _ if doubt.times[1] == 0 && bottom < 4 * units => bottom += (16 / self.lengths.grain).max(1),
                     _ => return stopped(format!("step: it depends on the turn: {doubt:?}")),
                 },
-                Err(Stop::NoLoop) if bottom < 4 * turn => bottom += 1,
+                Err(Stop::NoLoop) if bottom < 4 * units => bottom += 1,
                 Err(other) => return Err(other),
             }
         }
-        let lowest = (bottom - turn).min(least - first * turn).max(0);
+        let lowest = (bottom - units).min(least - first * units);
         let mut exits = 0;
-        let possible = |left: i128| [first.max((least - left + turn - 1).div_euclid(turn)), (most - left).div_euclid(turn)];
+        let possible = |left: i128| [first.max((least - left + units - 1).div_euclid(units)), (most - left).div_euclid(units)];
         let all_left = (lowest..bottom).map(|left| (left, possible(left))).filter(|(_, turns)| turns[0] <= turns[1]);
+        let period = invariant.period();
         for (left, turns) in all_left.step_by(every) {
-            exits += 1;
-            // No more of them: what was stored of a length has no bit above that of the greatest one.
-            self.region(turns.map(|i| [i, 0]).into());
-            let i = Line { times: [1, 0], plus: 0 };
-            let mut parts = match self.exit(invariant, base, &known, &i, left as usize) {
-                Ok(()) => continue,
-                Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
-                Err(other) => return Err(other),
-            };
-            // Not alike in all turns.
-            while let Some(([from, to], doubt)) = parts.pop() {
-                let at = parted(&doubt, 0, from).filter(|at| *at <= to);
-                let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
-                for half @ [from, to] in halves {
-                    self.region(half.map(|i| [i, 0]).into());
-                    let i = if from == to { Line::number(from) } else { i };
-                    match self.exit(invariant, base, &known, &i, left as usize) {
-                        Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
-                        other => other?,
-                    }
+            for i in (0..period).map(|rest| Line { times: [period, 0], plus: rest }) {
+                let periods = [(turns[0] - i.plus + period - 1).div_euclid(period), (turns[1] - i.plus).div_euclid(period)];
+                if periods[0] <= periods[1] {
+                    exits += 1;
+                    self.exits(invariant, base, &known, &i, left, periods)?;
                 }
             }
         }
         Ok(exits)
+    }
+
+    /// With so many units left, in these turns: in parts, if it is not alike in all of them.
+    fn exits(&mut self, invariant: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, turns: [i128; 2]) -> Result<()> {
+        // No more of them: what was stored of a length has no bit above that of the greatest one.
+        self.region(turns.map(|k| [k, 0]).into());
+        let mut parts = match self.exit(invariant, base, known, i, left) {
+            Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
+            other => return other,
+        };
+        while let Some(([from, to], doubt)) = parts.pop() {
+            let at = parted(&doubt, 0, from).filter(|at| *at <= to);
+            let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
+            for half @ [from, to] in halves {
+                self.region(half.map(|k| [k, 0]).into());
+                let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
+                match self.exit(invariant, base, known, &i, left) {
+                    Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! One call with a text of any length, up to wherever it stands; and what must be at its end.
 
 use super::{
-    APART, LONG, Over, Result, Stop, refuted,
-    state::{in_block, mirrored},
+    APART, LONG, Lengths, Over, Result, Stop, refuted,
+    state::{in_block, mirrored, sum},
     stopped,
 };
 use crate::{
@@ -21,7 +21,9 @@ pub(super) struct Run<'a> {
     pub(super) machine: Machine<'a>,
     pub(super) over: Over,
     pub(super) opens: bool,
+    allocates: bool,
     pub(super) turn: usize,
+    pub(super) lengths: Lengths,
     pub(super) gcm: Gcm,
     pub(super) nonce: Vec<Byte>,
     pub(super) aad: Vec<Byte>,
@@ -43,6 +45,7 @@ impl<'a> Run<'a> {
         decoded: &'a mut Decoded,
         case: &Case,
         over: Over,
+        lengths: Lengths,
         range: [i128; 2],
         seed: Seed,
     ) -> Result<Self> {
@@ -70,7 +73,7 @@ impl<'a> Run<'a> {
             Over::Aad => long.push((subject.aad(), LONG)),
         }
         let lines = machine.unknown.lines.as_mut().expect("they are there");
-        let (n, no_degrees) = (lines.bits(&Line { times: [1, 0], plus: 0 }), [1; 8]);
+        let (n, no_degrees) = (lines.bits(&lengths.bytes(&Line { times: [1, 0], plus: 0 })), [1; 8]);
         for (at, start) in long {
             machine.memory.write(at, &crate::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
             machine.memory.write(at + 8, &n, &no_degrees).map_err(Failure::from)?;
@@ -79,9 +82,28 @@ impl<'a> Run<'a> {
         let top = machine.register(Register::RSP).number().map_err(Failure::from)?;
         machine.memory.watch();
         let given = given.try_into().expect("16 bytes");
-        let turn = subject.turn(case.row);
-        let opens = verb.opens;
-        Ok(Self { machine, over, opens, turn, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
+        let turn = subject.turns[case.row];
+        let (opens, allocates) = (verb.opens, verb.allocates);
+        Ok(Self {
+            machine,
+            over,
+            opens,
+            allocates,
+            turn,
+            lengths,
+            gcm,
+            nonce,
+            aad,
+            text,
+            given,
+            places,
+            kept,
+            top,
+            seed,
+            streams: 3,
+            read,
+            write: LONG,
+        })
     }
 
     pub(super) fn step(&mut self) -> Result<()> {
@@ -147,15 +169,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Nothing else of memory is written than `n` bytes there, the tag at the end, and statics that hold numbers.
+    /// Nothing else of memory is written than `n` bytes there, the tag at the end, statics that hold numbers, and the heap of who allocates.
     pub(super) fn only(&mut self, what: &str, at: u64, n: usize, is_end: bool) -> Result<()> {
         let tag = self.places.tag..self.places.tag + if is_end { 16 } else { 0 };
         let apart = self.places.to..self.places.to + self.text.len() as u64;
         for byte in self.machine.memory.changed() {
             let own = (at..at + n as u64).contains(&byte) || tag.contains(&byte) || self.over == Over::Aad && apart.contains(&byte);
-            let is_static =
-                !self.machine.memory.endless.contains(&byte) && !(self.places.key - 4096..self.places.place.end).contains(&byte);
-            let is_number = is_static && self.machine.memory.number(byte, 1).map_err(Failure::from)?.is_some();
+            let arena = self.places.key - 4096..self.places.place.end + 4096;
+            let is_static = !self.machine.memory.endless.contains(&byte) && !arena.contains(&byte);
+            let is_heap = self.allocates && self.machine.image.is_heap(byte);
+            let is_number = is_static && (is_heap || self.machine.memory.number(byte, 1).map_err(Failure::from)?.is_some());
             let may_hold = self.places.heap.contains(&byte) || self.places.place.contains(&byte);
             if !own && !is_number && !may_hold {
                 return refuted(format!("{what}: memory at {byte:#x} is written, which is not its own"));
@@ -173,15 +196,25 @@ impl<'a> Run<'a> {
         self.written() + progress
     }
 
-    /// What the hash may look like where this ciphertext is done: what waits, whether it is mirrored, and the block.
-    pub(super) fn hashes(&mut self, done: &[Byte]) -> Vec<(usize, bool, Block)> {
+    /// What the hash may look like where this ciphertext, of whole blocks, is done. (For who looks, not for who proves: it says nothing true of degrees.)
+    pub(super) fn hashes(&mut self, done: &[Byte]) -> Vec<(Form, Block)> {
         let mut all = Vec::new();
-        for pending in [0, self.turn] {
-            if pending > done.len() {
+        let mut y = self.hash(&[]);
+        for end in (0..=done.len()).step_by(16) {
+            let (hashed, waits) = done.split_at(end);
+            if end > 0 {
+                y = self.gcm.h.ghash(&mut self.machine.unknown, &y, &hashed[end - 16..]);
+            }
+            let pending = waits.len();
+            if pending > 2 * self.turn {
                 continue;
             }
-            let y = self.hash(&done[..done.len() - pending]);
-            all.extend([true, false].map(|is| (pending, is, mirrored(&y, is))));
+            for (is_mirrored, is_begun) in [(true, false), (false, false), (true, true), (false, true)] {
+                if !is_begun || pending > 0 {
+                    let form = Form { pending, is_mirrored, is_begun };
+                    all.push((form, form.of(&y, waits)));
+                }
+            }
         }
         all
     }
@@ -195,5 +228,26 @@ impl<'a> Run<'a> {
         }
         data.extend(done);
         self.gcm.h.ghash(&mut self.machine.unknown, &[[O; 8]; 16], &data)
+    }
+}
+
+/// What a place that holds the hash has of it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Form {
+    /// Bytes before this turn that are not in it yet.
+    pub(super) pending: usize,
+    pub(super) is_mirrored: bool,
+    /// The first block of what waits is added already.
+    pub(super) is_begun: bool,
+}
+
+impl Form {
+    /// Of this hash, before what waits.
+    pub(super) fn of(&self, y: &Block, waits: &[Byte]) -> Block {
+        let begun = match waits.first_chunk() {
+            Some(block) if self.is_begun => sum(y, block),
+            _ => *y,
+        };
+        mirrored(&begun, self.is_mirrored)
     }
 }

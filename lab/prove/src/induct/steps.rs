@@ -5,12 +5,12 @@ use super::{
     invariant::Invariant,
     refuted,
     run::Run,
-    state::{At, State, block_of, in_order, mirrored, put, sum},
+    state::{At, State, block_of, in_order, put, sum},
     stopped,
 };
 use crate::{
     calls::RETURN,
-    field::{Bit, Block, none, xor},
+    field::{Bit, Block, Byte, lifted, none, xor},
     lines::{Line, Lines},
     machine::Word,
     prove::{Failure, KEPT},
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
     /// From the start to the first head; returns the state there.
     pub(super) fn base(&mut self, new: &Invariant) -> Result<State<'a>> {
         let (read, turn) = (self.read, self.turn);
-        let done = new.first as usize * turn;
+        let done = new.first as usize * turn + new.ahead;
         let plain = self.string(read, done)?;
         self.machine.memory.reach = None;
         self.arrive(new.head, read, Some(done as u64))?;
@@ -44,19 +44,32 @@ impl<'a> Run<'a> {
                 return refuted("base: a copy of the text");
             }
         }
-        let y = self.hash(&hashed[..done - new.pending]);
+        let (hashed, waits) = hashed.split_at(done - new.form.pending);
+        let y = self.hash(hashed);
         for &at in &new.hashes {
-            if state.block(at)? != mirrored(&y, new.is_mirrored) {
+            if state.block(at)? != new.form.of(&y, waits) {
                 return refuted("base: the hash");
+            }
+        }
+        for (&at, (n, line, _)) in &new.words {
+            if state.bytes(at, *n)? != self.lines().bits(line).as_chunks().0[..*n] {
+                return refuted("base: a word");
+            }
+        }
+        for (&at, &cycle) in &new.cycles {
+            if state.bytes(at, 8)? != lifted::<64>(new.cycle(cycle, new.first)).as_chunks().0 {
+                return refuted("base: a number that comes back");
             }
         }
         Ok(state)
     }
 
-    /// Stands at the head in a turn of which as much is known as the invariant says; returns the hash.
+    /// Stands at the head in a turn of which as much is known as the invariant says, with so many units left; returns the hash.
     pub(super) fn havoc(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: &Line) -> Result<Block> {
-        let turn = self.turn as i128;
-        let total = i.scaled(turn).add(left);
+        let (turn, units) = (self.turn as i128, self.units());
+        let total = i.scaled(units).add(left);
+        (self.lines().stride, self.lines().reference) =
+            if i.is_number() { ([turn, 0], [0; 2]) } else { ([turn * i.times[0], 0], [REFERENCE, 0]) };
         base.restore(&mut self.machine, new.head);
         // What is a function of N is the same function of this N.
         let mut others: crate::unknown::Map<Bit, Bit> = crate::unknown::Map::default();
@@ -81,7 +94,7 @@ impl<'a> Run<'a> {
             }
         }
         for (&at, word) in &new.words {
-            let bits = self.lines().bits(&value(new, word, i, left, turn));
+            let bits = self.lines().bits(&value(new, word, i, left, units));
             put(&mut self.machine, at, &bits.as_chunks().0[..word.0])?;
         }
         for (&at, &how) in &new.counters {
@@ -89,16 +102,17 @@ impl<'a> Run<'a> {
             put(&mut self.machine, at, &block)?;
         }
         for (&at, &behind) in &new.copies {
-            let [read, write] = self.cursors(i);
-            let text = self.string(if self.opens { read } else { write } - behind as u64, 1)?;
+            let text = self.waits(new, i, behind)?[..1].to_vec();
             put(&mut self.machine, at, &text)?;
         }
         let y: Block = std::array::from_fn(|_| self.machine.unknown.random.symbols());
+        let waits = self.waits(new, i, new.form.pending)?;
         for &at in &new.hashes {
-            put(&mut self.machine, at, &mirrored(&y, new.is_mirrored))?;
+            put(&mut self.machine, at, &new.form.of(&y, &waits))?;
         }
-        let reference = if i.is_number() { [0; 2] } else { [REFERENCE, 0] };
-        (self.lines().stride, self.lines().reference) = ([turn, 0], reference);
+        for (&at, &cycle) in &new.cycles {
+            put(&mut self.machine, at, lifted::<64>(new.cycle(cycle, i.plus)).as_chunks().0)?;
+        }
         self.machine.memory.reach = None;
         self.machine.memory.watch();
         Ok(y)
@@ -115,16 +129,22 @@ impl<'a> Run<'a> {
         translated: impl Fn(Bit) -> Bit,
     ) -> Result<Block> {
         let blocks = self.turn as i128 / 16;
-        let then = in_order(&crate::field::lifted::<32>((blocks * new.first + plus) as u64), is_first);
+        let then = in_order(&lifted::<32>((blocks * new.first + plus) as u64), is_first);
         let fixed = sum(&base.block(at)?, &then).map(|byte| byte.map(&translated));
         let now = self.lines().bits(&i.scaled(blocks).add_number(plus));
         Ok(sum(&fixed, &in_order(&now[..32], is_first)))
     }
 
     /// Where the text is that this turn reads, and where it writes.
-    pub(super) fn cursors(&self, i: &Line) -> [u64; 2] {
-        let turns = if i.is_number() { i.plus } else { REFERENCE };
-        [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64)
+    pub(super) fn cursors(&self, new: &Invariant, i: &Line) -> [u64; 2] {
+        let turns = i.at(&[REFERENCE, 0]);
+        [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64 + new.ahead as u64)
+    }
+
+    /// So much ciphertext before that.
+    pub(super) fn waits(&mut self, new: &Invariant, i: &Line, n: usize) -> Result<Vec<Byte>> {
+        let [read, write] = self.cursors(new, i);
+        self.string(if self.opens { read } else { write } - n as u64, n)
     }
 
     /// A new region of what is unknown.
@@ -134,22 +154,33 @@ impl<'a> Run<'a> {
         self.machine.unknown.forget();
     }
 
-    /// One turn, any, with at least `least` bytes left.
-    pub(super) fn turn(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, bottom: i128, range: [i128; 2]) -> Result<()> {
-        let (turn, first) = (self.turn as i128, new.first);
-        self.region(corners(turn, first, bottom, range));
-        let (i, left) = (Line { times: [1, 0], plus: 0 }, Line { times: [0, 1], plus: 0 });
-        let y = self.havoc(new, base, known, &i, &left)?;
-        let [read, write] = self.cursors(&i);
+    /// One turn with at least `bottom` units left: any `i` that is this one when divided by the period.
+    pub(super) fn turn(
+        &mut self,
+        new: &Invariant,
+        base: &mut State<'a>,
+        known: &Known,
+        i: &Line,
+        bottom: i128,
+        range: [i128; 2],
+    ) -> Result<()> {
+        let (turn, units) = (self.turn as i128, self.units());
+        // Of a turn and units left the region is that of as many periods, and more left.
+        let (periods, more) = ((new.first - i.plus + i.times[0] - 1).div_euclid(i.times[0]), units * i.plus);
+        let corners = corners(units * i.times[0], periods, bottom + more, range);
+        self.region(corners.into_iter().map(|[k, left]| [k, left - more]).collect());
+        let left = Line { times: [0, 1], plus: 0 };
+        let y = self.havoc(new, base, known, i, &left)?;
+        let [read, write] = self.cursors(new, i);
         let plain = self.string(read, self.turn)?;
-        let before = self.string(if self.opens { read } else { write } - new.pending as u64, new.pending)?;
+        let before = self.waits(new, i, new.form.pending)?;
         let mut start = State::of(&self.machine);
         self.machine.memory.reach = None;
         // It reads beyond what was read before.
         self.machine.step().map_err(Failure::from)?;
         self.arrive(new.head, read, Some(turn as u64))?;
         let hashed = if self.over == Over::Text {
-            let other = self.other(&plain, &i.scaled(turn / 16));
+            let other = self.other(&plain, &i.scaled(turn / 16).add_number((new.ahead / 16) as i128));
             self.expect("step: the text", write, &other)?;
             self.only("step", write, self.turn, false)?;
             if self.opens { plain } else { other }
@@ -158,18 +189,24 @@ impl<'a> Run<'a> {
             plain
         };
         let data = [before, hashed].concat();
-        let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, &data[..data.len() - new.pending]);
+        let (hashed, waits) = data.split_at(data.len() - new.form.pending);
+        let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, hashed);
         let mut now = State::of(&self.machine);
         for &at in &new.hashes {
-            if now.block(at)? != mirrored(&y, new.is_mirrored) {
+            if now.block(at)? != new.form.of(&y, waits) {
                 return refuted("step: the hash");
             }
         }
-        let (next, left) = (i.add_number(1), left.add_number(-turn));
+        let (next, left) = (i.add_number(1), left.add_number(-units));
         let mut weaker = BTreeSet::new();
         for (&at, word) in &new.words {
-            let want = self.lines().bits(&value(new, word, &next, &left, turn));
+            let want = self.lines().bits(&value(new, word, &next, &left, units));
             if now.bytes(at, word.0)? != want.as_chunks().0[..word.0] {
+                weaker.insert(at);
+            }
+        }
+        for (&at, &cycle) in &new.cycles {
+            if now.bytes(at, 8)? != lifted::<64>(new.cycle(cycle, next.plus)).as_chunks().0 {
                 weaker.insert(at);
             }
         }
@@ -193,7 +230,8 @@ impl<'a> Run<'a> {
             let in_block = block.is_some_and(|block| new.hashes.contains(&block) || new.counters.contains_key(&block));
             let word =
                 |n: u64| matches!(at, At::Memory(at) if new.words.get(&At::Memory(at & !(n - 1))).is_some_and(|word| word.0 as u64 == n));
-            in_block || new.others.contains(&at) || new.copies.contains_key(&at) || new.words.contains_key(&at) || word(8) || word(4)
+            let has = [new.copies.contains_key(&at), new.words.contains_key(&at), new.cycles.contains_key(&at), new.others.contains(&at)];
+            in_block || has.contains(&true) || word(8) || word(4)
         };
         let general = (0..16).filter(|&r| now.general[r] != start.general[r]).map(At::General);
         let bytes = (0..32).flat_map(|v| (0..64).map(move |byte| (v, byte)));
@@ -207,8 +245,8 @@ impl<'a> Run<'a> {
         if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
     }
 
-    /// To the end, with so many bytes left, in any turn, whichever way it goes where public addresses decide that are not known.
-    pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+    /// To the end, with so many units left, in any turn, whichever way it goes where public addresses decide that are not known.
+    pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128) -> Result<()> {
         let mut ways: Vec<bool> = Vec::new();
         loop {
             self.lines().ways = Some((ways, 0));
@@ -229,19 +267,20 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, units: i128) -> Result<()> {
         let turn = self.turn as i128;
-        let total = i.scaled(turn).add_number(left as i128);
-        let y = self.havoc(new, base, known, i, &Line::number(left as i128))?;
-        let [read, write] = self.cursors(i);
-        let plain = self.string(read, left)?;
-        let before = self.string(if self.opens { read } else { write } - new.pending as u64, new.pending)?;
+        let y = self.havoc(new, base, known, i, &Line::number(units))?;
+        let left = self.lengths.grain * units + self.lengths.rest;
+        let (total, left) = (i.scaled(turn).add_number(left), left as usize);
+        let [read, write] = self.cursors(new, i);
+        let plain = self.string(read, left - new.ahead)?;
+        let before = self.waits(new, i, new.form.pending)?;
         let (aad_len, text_len) = match self.over {
             Over::Text => (Line::number(self.aad.len() as i128), total),
             Over::Aad => (total, Line::number(self.text.len() as i128)),
         };
         let (text, block) = match self.over {
-            Over::Text => (plain.clone(), i.scaled(turn / 16)),
+            Over::Text => (plain.clone(), i.scaled(turn / 16).add_number((new.ahead / 16) as i128)),
             Over::Aad => (self.text.clone(), Line::number(0)),
         };
         let other = self.other(&text, &block);
@@ -306,18 +345,18 @@ impl Known {
     }
 }
 
-/// The corners of all turns and bytes left, from these on, that belong to lengths of a range.
-pub(super) fn corners(turn: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
-    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` bytes left.
-    let lower = (least - bottom).div_euclid(turn).max(first);
-    let upper = (most - bottom).div_euclid(turn).max(first);
-    let at = |i: i128, n: i128| [i, (n - i * turn).max(bottom)];
+/// The corners of all turns and units left, from these on, that belong to lengths of a range; a turn has so many units.
+pub(super) fn corners(units: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
+    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` units left.
+    let lower = (least - bottom).div_euclid(units).max(first);
+    let upper = (most - bottom).div_euclid(units).max(first);
+    let at = |i: i128, n: i128| [i, (n - i * units).max(bottom)];
     let kink = if lower < upper { [lower + 1, bottom] } else { at(upper, least) };
     vec![at(first, least), at(lower.min(upper), least), kink, at(upper, least), at(upper, most), at(first, most)]
 }
 
-/// A word in turn `i`.
-pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, turn: i128) -> Line {
-    let total = i.scaled(turn).add(left);
+/// A word in turn `i`; a turn has so many units.
+pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, units: i128) -> Line {
+    let total = i.scaled(units).add(left);
     total.scaled(then.times[0]).add(&i.scaled(*by)).add_number(then.plus - by * new.first)
 }

@@ -1,5 +1,5 @@
 //! Calls that are wrong on purpose, each against another statement of docs/proof.md: the prover must refute each of them, at exactly the lengths at which it
-//! is wrong (`lab/prove/src/controls.rs`). A prover that has become blind shows here, and nowhere else.
+//! is wrong (`crates/fastgcm/interop/prove/src/controls.rs`). A prover that has become blind shows here, and nowhere else.
 
 use super::{Own, Work};
 use fastgcm::{Error, Key, Nonce, Tag, hazmat::UnverifiedOpener};

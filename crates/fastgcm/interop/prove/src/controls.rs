@@ -1,7 +1,7 @@
 //! Calls that are wrong on purpose (`victim/src/wrong.rs`): each must be refuted at exactly the lengths at which it is wrong, for the reason that it is wrong,
 //! and be proved at the lengths beside. They are to the prover what tests are to the library: without them nobody would see that it has become blind.
 
-use crate::{
+use gcm_prove::{
     calls::{Case, Layout, ROWS, Subject},
     field::Bit,
     machine::Decoded,

@@ -4,11 +4,10 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_prove::{
-    calls::Subject,
     checks,
     plan::{self, How},
-    table,
 };
+use gcm_prove::{calls::Subject, table};
 use std::env;
 
 const SEED: u128 = 0x5eed;
