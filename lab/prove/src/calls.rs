@@ -290,6 +290,10 @@ impl Subject {
         Ok(())
     }
 
+    pub fn is_patched(&self) -> bool {
+        !self.patches.is_empty()
+    }
+
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
         let [call, perform, arena, size, at, length] = image.marker.arguments;
         let arena = arena..arena + size;
