@@ -1,15 +1,16 @@
 //! A call by the processor itself, over numbers: what refutes a call by polynomials should show there, with a key, a nonce, AAD and a text that anybody can try.
 
 use crate::{
+    arm::{LINK, STACK, qemu::Process},
     calls::{Case, ROWS, Refused, Subject},
     field::{Byte, byte, number},
-    image::writable,
+    image::{Isa, writable},
     machine::Result,
     prove::Message,
     unknown::{Seed, Unknown},
 };
-use fastgcm_step::Registers;
-use std::os::unix::fs::FileExt;
+use fastgcm_step::{Registers, Traced};
+use std::{fs::File, os::unix::fs::FileExt};
 
 /// Inputs, and what came of them.
 #[derive(Clone, Debug)]
@@ -96,6 +97,65 @@ fn numbers(bytes: &[Byte]) -> Vec<u8> {
     bytes.iter().map(|byte| number(byte).expect("of numbers come numbers") as u8).collect()
 }
 
+/// A process that stands at its marker.
+enum Standing {
+    X86(Traced, File),
+    Arm(Process),
+}
+
+impl Standing {
+    fn of(subject: &Subject) -> Result<Self> {
+        if subject.image.isa == Isa::Arm {
+            return Ok(Self::Arm(subject.arm_process()?));
+        }
+        let traced = subject.process()?;
+        let memory = writable(&traced)?;
+        Ok(Self::X86(traced, memory))
+    }
+
+    fn write(&mut self, at: u64, what: &[u8]) -> Result<()> {
+        match self {
+            Self::X86(_, memory) => memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}").into()),
+            Self::Arm(process) => Ok(process.write(at, what)?),
+        }
+    }
+
+    fn read(&mut self, at: u64, n: usize) -> Result<Vec<u8>> {
+        match self {
+            Self::X86(_, memory) => {
+                let mut bytes = vec![0; n];
+                memory.read_exact_at(&mut bytes, at).map_err(|e| format!("{at:#x}: {e}"))?;
+                Ok(bytes)
+            }
+            Self::Arm(process) => Ok(process.read(at, n)?),
+        }
+    }
+
+    /// Calls, and returns the answer. The call returns to a trap, which is the marker.
+    fn call(&mut self, subject: &Subject, case: &Case) -> Result<u64> {
+        match self {
+            Self::X86(traced, memory) => {
+                let (top, marker) = (Subject::below(traced.registers()?.rsp, case) - 8, subject.image.marker.at - 1);
+                let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
+                write(top, &marker.to_le_bytes())?;
+                write(marker, &[0xcc])?;
+                let start = Registers { rip: subject.perform, rdi: subject.call, rsp: top, orig_rax: u64::MAX, ..traced.registers()? };
+                traced.set_registers(start)?;
+                let ended = traced.next_marker().map_err(|why| format!("the call: {why}"));
+                Ok(ended?.ok_or("the program has ended")?.rax)
+            }
+            Self::Arm(process) => {
+                let mut general = process.general()?;
+                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, subject.top(case));
+                general.at = subject.perform;
+                process.set_general(&general)?;
+                process.run().map_err(|why| format!("the call: {why}"))?;
+                Ok(process.general()?.words[0])
+            }
+        }
+    }
+}
+
 /// One call, of inputs that `n` chooses; an example if its answer is wrong.
 pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     let verb = &subject.verbs[case.verb];
@@ -108,34 +168,21 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     if verb.opens && case.right {
         message.given.clone_from(&message.tag);
     }
-    let mut traced = subject.process()?;
-    let memory = writable(&traced)?;
-    let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
+    let mut process = Standing::of(subject)?;
     let places = subject.places(case)?;
     let buffers = message.buffers(verb, &places, &vec![byte(0xa5); case.text + verb.behind()]);
     let starts = buffers.each_ref().map(|(at, _)| *at);
     let buffers = buffers.map(|(_, what)| numbers(&what));
     for (at, what) in starts.iter().zip(&buffers) {
-        write(*at, what)?;
+        process.write(*at, what)?;
     }
-    let top = Subject::below(traced.registers()?.rsp, case) - 8;
-    let marker = subject.image.registers.rip - 1;
-    write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
-    // It returns to a trap, which is the marker.
-    write(top, &marker.to_le_bytes())?;
-    write(marker, &[0xcc])?;
-    traced.set_registers(Registers { rip: subject.perform, rdi: subject.call, rsp: top, orig_rax: u64::MAX, ..traced.registers()? })?;
-    let ended = traced.next_marker().map_err(|why| format!("the call: {why}"));
-    let end = ended?.ok_or("the program has ended")?;
-    let read = |at: u64, n: usize| -> Result<Vec<u8>> {
-        let mut bytes = vec![0; n];
-        memory.read_exact_at(&mut bytes, at).map_err(|e| format!("{at:#x}: {e}"))?;
-        Ok(bytes)
-    };
+    process.write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
+    let answer = process.call(subject, case)?;
+    let mut read = |at: u64, n: usize| process.read(at, n);
     let accepts = !verb.opens || case.right;
     let mut wrong = Vec::new();
-    if end.rax != u64::from(!accepts) {
-        wrong.push(format!("the answer is {}, and should be {}", end.rax, u64::from(!accepts)));
+    if answer != u64::from(!accepts) {
+        wrong.push(format!("the answer is {}, and should be {}", answer, u64::from(!accepts)));
     }
     let differs = |name: &str, is: &[u8], should: &[u8]| {
         let at = is.iter().zip(should).position(|(is, should)| is != should)?;

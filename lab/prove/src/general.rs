@@ -17,12 +17,12 @@ fn of_itself(i: &Instruction, a: u32, b: u32) -> bool {
     register(a) && register(b) && i.op_register(a) == i.op_register(b)
 }
 
-fn mask(bits: usize) -> u64 {
+pub(crate) fn mask(bits: usize) -> u64 {
     if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// Two operands, bit by bit.
-fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
+pub(crate) fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
     let (a, b) = (a.bits(), b.bits());
     Word::of(std::array::from_fn(|i| if i < bits { f(a[i], b[i]) } else { O }))
 }
@@ -120,22 +120,7 @@ impl Machine<'_> {
             }
             Cmp => {
                 let (a, b) = (self.get(i, 0)?.keep(n), self.get(i, 1)?.keep(n));
-                if let (Number(_), Number(_)) = (&a, &b) {
-                    self.difference(&a, &b, O, n)?;
-                } else if self.difference_of_lines(&a, &b, O, n).is_none() {
-                    // Nothing is known but whether they are equal.
-                    self.low_byte(&a.bits()[..n], &b, false);
-                    let (a, b) = (a.bits(), b.bits());
-                    let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
-                    let zero = Zero::of(&differ);
-                    // Below one is zero.
-                    let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
-                    if carry.is_some() {
-                        self.degrees.carry_of_all(n);
-                    }
-                    self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
-                    self.compared_in_public(&a[..n], &b[..n]);
-                }
+                self.compare(&a, &b, n)?;
             }
             Inc | Dec => {
                 let carry = self.flags.carry;
@@ -358,8 +343,29 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Flags of a difference that nobody keeps.
+    pub(crate) fn compare(&mut self, a: &Word, b: &Word, n: usize) -> Result<()> {
+        if let (Number(_), Number(_)) = (a, b) {
+            self.difference(a, b, O, n)?;
+        } else if self.difference_of_lines(a, b, O, n).is_none() {
+            // Nothing is known but whether they are equal.
+            self.low_byte(&a.bits()[..n], b, false);
+            let (a, b) = (a.bits(), b.bits());
+            let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
+            let zero = Zero::of(&differ);
+            // Below one is zero.
+            let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
+            if carry.is_some() {
+                self.degrees.carry_of_all(n);
+            }
+            self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
+            self.compared_in_public(&a[..n], &b[..n]);
+        }
+        Ok(())
+    }
+
     /// The second if the condition holds: of symbols a sum of products, and no branch.
-    fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
+    pub(crate) fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
         let (known, why) = match self.decided(condition) {
             Ok(outcome) if !self.lifted_only => return Ok(if outcome { b } else { a }.clone()),
             Ok(outcome) => (Some(Bit::from(outcome)), None),
@@ -410,7 +416,7 @@ impl Machine<'_> {
         self.load(top, 8)
     }
 
-    fn sum(&mut self, a: &Word, b: &Word, carry: Bit, n: usize) -> Result<Word> {
+    pub(crate) fn sum(&mut self, a: &Word, b: &Word, carry: Bit, n: usize) -> Result<Word> {
         if let (Number(a), Number(b), Some(carry)) = (a, b, carry.number()) {
             let (a, b) = (a & mask(n), b & mask(n));
             self.compared = [a, b];
@@ -521,7 +527,7 @@ impl Machine<'_> {
         None
     }
 
-    fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
+    pub(crate) fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
         if let Some(difference) = self.difference_of_lines(a, b, borrow, n) {
             return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
         }
@@ -590,6 +596,12 @@ impl Machine<'_> {
                 self.flags_of_negative(&bits[..n]);
                 let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
                 Ok(Word::low(&unknown))
+            }
+            // Minus a number: plus another.
+            (a, Number(b), Some(false)) => {
+                self.flags = Flags::UNDEFINED;
+                let sum = self.add_bits(&a.bits()[..n], &Number(b.wrapping_neg()).bits()[..n])?;
+                Ok(Word::low(&sum))
             }
             _ => stop!("a difference of symbols"),
         }
@@ -721,7 +733,7 @@ impl Machine<'_> {
 }
 
 /// Shifts and rotations by a number of bits, of a result of `n`.
-fn shifted(m: Mnemonic, a: &Word, by: usize, n: usize) -> Word {
+pub(crate) fn shifted(m: Mnemonic, a: &Word, by: usize, n: usize) -> Word {
     use Mnemonic::{Rol, Sar, Sarx, Shl, Shlx, Shr, Shrx};
     let a = a.bits();
     let bit = |j: usize| match m {

@@ -1,7 +1,7 @@
 //! One call, held against the standard.
 
 use crate::{
-    calls::{AROUND_BOTH, Case, Form, Places, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
+    calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
     field::{Bit, Block, Byte, byte, none, number, xor},
     machine::{Decoded, Machine, Stop, Word},
     spec::{self, Gcm},
@@ -308,25 +308,24 @@ fn prove_way(
     if verb.opens {
         machine.verdicts.insert(equal_tags, case.right);
     }
-    let kept = KEPT.map(|r| machine.register(r));
-    let top = machine.register(Register::RSP).number()?;
+    let kept = machine.kept();
     machine.memory.watch();
     let entry = if wiped { machine.registers() } else { Vec::new() };
     let ended = machine.run_to(RETURN, limit);
     *ways = machine.ways.take().unwrap_or_default();
     ended?;
-    let told = machine.register(Register::RAX);
+    let told = machine.answer().clone();
     *answer = Some(told.clone());
 
     let first = [machine.marked.take().unwrap_or_default(), entry].concat();
     if wiped
         && verb.wipes
-        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, ROWS[case.row].0 == "vaes-avx512")
+        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, row(case.row).0 == "vaes-avx512")
     {
         return refuted(format!("{} bytes of secrets are left on the stack, {} in registers", left.0, left.1));
     }
 
-    if KEPT.map(|r| machine.register(r)) != kept || machine.register(Register::RSP) != Word::Number(top + 8) {
+    if machine.kept() != kept || *machine.stack() != Word::Number(subject.top(case)) {
         return refuted("a register of the caller is not what it was");
     }
     let accepts = !verb.opens || case.right;

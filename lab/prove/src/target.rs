@@ -1,7 +1,7 @@
 //! Programs of anybody, each a file of C beside a library: compiled, started for each row, proved, and told.
 
 use crate::{
-    calls::{Case, ROWS, Subject},
+    calls::{self, Case, Subject},
     concrete,
     plan::Group,
     symbols,
@@ -117,13 +117,13 @@ pub fn prove_rows(
             Ok(subject) => {
                 println!(
                     "\n{}: before the marker: {}; {} answers of CPUID and XGETBV",
-                    ROWS[row].0, subject.before, subject.image.answered
+                    calls::row(row).0, subject.before, subject.image.answered
                 );
                 groups = plan(subject, row);
                 let options = table::Options { wiped: false, stop: false };
                 outcomes = table::outcomes(subject, &groups, seed.wrapping_add((row as Seed) << 96), options);
             }
-            Err(why) => println!("\n{}: the program does not take it: {why}", ROWS[row].0),
+            Err(why) => println!("\n{}: the program does not take it: {why}", calls::row(row).0),
         }
         Row { row, subject, groups, outcomes }
     };
@@ -179,7 +179,7 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---|---|");
     let (mut all, mut repeated) = (Vec::new(), None);
     for row in rows {
-        let row_name = ROWS[row.row].0;
+        let row_name = calls::row(row.row).0;
         let subject = match &row.subject {
             Ok(subject) => subject,
             Err(why) => {
@@ -193,7 +193,7 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
         let (trace, bound) = (row.trace(), row.bound());
         let bound = if bound.is_finite() { format!("2^{bound}") } else { "-".into() };
         let of = |kernel: u64| rows.iter().take_while(|other| other.row != row.row).find(|other| other.trace()[1] == kernel && kernel != 0);
-        let same = of(trace[1]).map(|other| ROWS[other.row].0);
+        let same = of(trace[1]).map(|other| calls::row(other.row).0);
         let [code, kernel] = trace.map(|hash| format!("{:08x}", hash >> 32));
         let (calls, proved) = (row.calls(), row.proved());
         let shown = same.map_or(kernel.clone(), |same| format!("{kernel}, that of {same}"));

@@ -6,8 +6,9 @@ here=$(dirname "$(realpath "$0")")
 root=$here/../../..
 mkdir -p "$2"
 folder=$(realpath "$2")
-[ ! -e "$folder/version" ] || exit 0
+[ "$1" = fastgcm ] || [ ! -e "$folder/version" ] || exit 0
 jobs=$(nproc)
+machine=$("${CC-cc}" -dumpmachine)
 
 # The sources of a crate, copied, and its version.
 crate() {
@@ -33,7 +34,11 @@ boringssl)
     ;;
 aws-lc)
     crate aws-lc-sys ''
-    cmake -S "$folder/source/aws-lc" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_LIBSSL=OFF -DBUILD_TOOL=OFF \
+    case $machine in
+    "$(uname -m)"-*) set -- ;;
+    *) set -- -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${machine%%-*}" ;;
+    esac
+    cmake "$@" -S "$folder/source/aws-lc" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_LIBSSL=OFF -DBUILD_TOOL=OFF \
         -DDISABLE_GO=ON -DDISABLE_PERL=ON
     cmake --build "$folder/built" --target crypto --parallel "$jobs"
     mv "$folder/built/crypto/libcrypto.a" "$folder"
@@ -70,6 +75,16 @@ ring | rustcrypto | graviola)
     mv "$folder"/built/release/libprove_rust.a "$folder/"
     case $1 in ring) crate ring 0.17 ;; rustcrypto) crate aes-gcm 0.11 ;; *) crate graviola 0.4 ;; esac
     version="$1 $version"
+    ;;
+# Ours, as it is now.
+fastgcm)
+    triple=$(echo "$machine" | sed 's/-linux/-unknown-linux/')
+    [ -e "$(rustc --print sysroot)/lib/rustlib/$triple" ] || rustup target add "$triple"
+    (cd "$root" && cargo rustc --release --locked -p fastgcm-capi --crate-type staticlib --target "$triple")
+    mkdir -p "$folder/include"
+    cp "$root/crates/fastgcm-capi/include/fastgcm.h" "$folder/include/"
+    cp "$root/target/$triple/release/libfastgcm_capi.a" "$folder/libfastgcm.a"
+    version="this repository's"
     ;;
 # Old versions, which the lock file has not, with their names of the functions that are called.
 rustcrypto-0.10.*)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets libraries, and proves what each target asks of them: run.sh [TARGET...] [-- OPTION...]. All targets and the quick plan, if nothing is said; options are
 # gcm-prove's, --sweep and --plant for example. What came of it lies in target/prove/NAME.txt and NAME.json. The exit status is that of the machinery: what is not
-# proved is a row of a table.
+# proved is a row of a table. Two more, `fastgcm` and `aws-lc`, are proved for AArch64 with CC=aarch64-linux-gnu-gcc and qemu-aarch64.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../../.."
@@ -11,9 +11,10 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
 cargo build --quiet --release -p gcm-prove
-export ROOT=$PWD
+export ROOT=$PWD CC=${CC-cc}
+other=$("$CC" -dumpmachine | sed "s/^$(uname -m)-.*//; s/^\([^-]*\)-.*/-\1/")
 for target in "${targets[@]}"; do
-    export MADE=$PWD/target/prove/$target
+    export MADE=$PWD/target/prove/$target$other
     mkdir -p "$MADE"
     if ! "$here/get.sh" "$target" "$MADE" > "$MADE.log" 2>&1; then
         echo "$target: it could not be got or built: $MADE.log"
@@ -26,8 +27,8 @@ for target in "${targets[@]}"; do
         more=("$here/$target.c" "${more[@]}")
     fi
     seconds=$SECONDS
-    target/release/gcm-prove "${more[@]}" --json "$MADE.json" "$@" > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
+    (cd "$MADE"; "$ROOT/target/release/gcm-prove" "${more[@]}" --json "$MADE.json" "$@") > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
     echo
-    echo "**$target** ($(cat "$MADE/version")), $((SECONDS - seconds)) s"
+    echo "**$target$other** ($(cat "$MADE/version")), $((SECONDS - seconds)) s"
     sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p' "$MADE.txt"
 done
