@@ -4,6 +4,7 @@
 //! field    what a bit is: a polynomial at two random points       unknown  inputs, the S-box, sums
 //! spec     the standards                                          image    a process right before the call
 //! memory   machine   general   vector   the processor           arm      that of AArch64
+//! sums     of words, and differences                              families, rearranged: what vector instructions do
 //! calls    what is called, with which arguments                   prove    one call held against the standard
 //! target   programs of anybody, compiled                  concrete a call over numbers, by the processor
 //! plan     which calls                                            table    all of them, on all cores
@@ -20,6 +21,7 @@ pub mod arm;
 pub mod calls;
 pub mod checks;
 pub mod concrete;
+mod families;
 pub mod field;
 pub mod forms;
 mod general;
@@ -32,7 +34,9 @@ pub mod memory;
 pub mod plan;
 pub mod planted;
 pub mod prove;
+mod rearranged;
 pub mod spec;
+mod sums;
 pub mod symbols;
 pub mod table;
 pub mod target;

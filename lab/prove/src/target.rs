@@ -117,7 +117,9 @@ pub fn prove_rows(
             Ok(subject) => {
                 println!(
                     "\n{}: before the marker: {}; {} answers of CPUID and XGETBV",
-                    calls::row(row).0, subject.before, subject.image.answered
+                    calls::row(row).0,
+                    subject.before,
+                    subject.image.answered
                 );
                 groups = plan(subject, row);
                 let options = table::Options { wiped: false, stop: false };
