@@ -184,7 +184,7 @@ impl Machine<'_> {
             Xor | And | Or | Test | Andn => {
                 let first = u32::from(m == Andn);
                 let (a, b) = (self.get(i, first)?, self.get(i, first + 1)?);
-                self.unknown.recognized += 2 * n as u64 * self.unknown.changed.len() as u64;
+                self.unknown.recognized += (2 * n * self.unknown.changed.len()) as f64 * f64::from(self.degrees.worst).powi(2);
                 let result = match (m, &a, &b) {
                     (Xor, ..) if of_itself(i, 0, 1) => Number(0),
                     (Xor, Number(a), Number(b)) if !self.lifted_only => Number((a ^ b) & mask(n)),

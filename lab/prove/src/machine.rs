@@ -210,6 +210,8 @@ pub struct Degrees {
     pub worst: u32,
     pub argument: u32,
     pub decided: u64,
+    /// Of each instruction the square of the greatest by then.
+    pub looked_at: f64,
 }
 
 impl Degrees {
@@ -226,6 +228,7 @@ impl Degrees {
             multiplies: false,
             worst: 1,
             argument: 1,
+            looked_at: 0.0,
             decided: 0,
         }
     }
@@ -433,6 +436,8 @@ impl<'a> Machine<'a> {
 
     /// Counts an instruction, and notes its place.
     pub(crate) fn executes(&mut self, at: u64, is_kernel: bool) {
+        // The one before.
+        self.degrees.looked_at += f64::from(self.degrees.worst).powi(2);
         self.steps += 1;
         if let Some(visited) = &mut self.decoded.visited {
             *visited.entry(at).or_default() += 1;

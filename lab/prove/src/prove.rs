@@ -88,12 +88,12 @@ impl Proved {
         let degree = u64::from(machine.degrees.worst).max(blocks);
         let square = |n: u64| (n as f64).powi(2);
         let pairs = square(asked as u64) / 2.0;
-        // Bits that are looked at: of at most four operands an instruction, and of what is compared at the end.
-        let bits = 4.0 * 512.0 * steps as f64 + 8.0 * (case.text as f64 + 65536.0);
-        // Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
+        // Bits that are looked at: of at most four operands an instruction, with the degree that there is by then; and of the last one, and of what is compared at
+        // the end. Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
+        let last = 4.0 * 512.0 + 8.0 * (case.text as f64 + 65536.0);
         let decided = machine.degrees.decided.max(128 * blocks);
-        let compared = 4.0 * bits + machine.unknown.recognized as f64;
-        let sum = pairs * square(argument) + compared * square(degree) + 16.0 * square(decided);
+        let compared = 4.0 * (4.0 * 512.0 * machine.degrees.looked_at + last * square(degree)) + machine.unknown.recognized;
+        let sum = pairs * square(argument) + compared + 16.0 * square(decided);
         let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }

@@ -127,8 +127,9 @@ pub struct Unknown {
     hashes: Map<Bit, u32>,
     /// Bits that are a sum of two, where a byte was made less by one: what it was, and whether it has changed.
     pub changed: Map<Bit, (Bit, Bit)>,
-    /// How often a bit was held against one of these, or of the hashes.
-    pub recognized: u64,
+    /// The greatest degree of hashes; and of each time that a bit was held against one of these, or of what has changed, the square of the degree.
+    most: u32,
+    pub recognized: f64,
 }
 
 impl Unknown {
@@ -151,7 +152,8 @@ impl Unknown {
             lines: None,
             hashes: Map::default(),
             changed: Map::default(),
-            recognized: 0,
+            most: 0,
+            recognized: 0.0,
         }
     }
 
@@ -255,6 +257,7 @@ impl Unknown {
 
     /// These bits are polynomials of that degree.
     pub fn note(&mut self, bits: &[Bit], degree: u32) {
+        self.most = self.most.max(degree);
         self.hashes.extend(bits.iter().map(|&bit| (bit, degree)));
     }
 
@@ -264,7 +267,7 @@ impl Unknown {
         let bytes = vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees);
         for (byte, degree) in bytes.filter(|(_, degree)| **degree > MANY) {
             let mut known = |bit| {
-                self.recognized += self.hashes.len() as u64;
+                self.recognized += self.hashes.len() as f64 * f64::from(self.most.max(*degree)).powi(2);
                 self.hashes.get(bit)
             };
             let most = byte.iter().try_fold(0, |most, bit| Some(*known(bit)?.max(&most)));
