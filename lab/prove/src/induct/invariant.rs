@@ -13,7 +13,7 @@ use crate::{
     prove::Failure,
 };
 use iced_x86::FlowControl;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What changes from head to head, and how.
 #[derive(Clone, Debug, Default)]
@@ -21,18 +21,19 @@ pub(super) struct Invariant {
     pub(super) head: u64,
     /// The turn before which the head is met first.
     pub(super) first: i128,
-    /// Bytes of a turn that have been read at its head.
+    /// Bytes of a turn that are done at its head, and how many more have been read.
     pub(super) ahead: usize,
+    pub(super) lead: usize,
     /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
     pub(super) words: BTreeMap<At, (usize, Line, i128)>,
     /// Blocks with the number of blocks before them in the last four bytes, plus this; or in the first four, in the other order.
     pub(super) counters: BTreeMap<At, (i128, bool)>,
     /// Registers that hold numbers and are the same ones after some turns: at the first head, how much is added in a turn, and modulo which power of two.
     pub(super) cycles: BTreeMap<At, (u64, u64, u32)>,
-    /// The hash.
-    pub(super) hashes: BTreeSet<At>,
+    /// The hash: of the blocks of each of these the sum.
+    pub(super) hashes: Vec<Vec<At>>,
     pub(super) form: Form,
-    /// Bytes that are those of the text so far before this turn.
+    /// Bytes that are those of the ciphertext so far, so far before its end.
     pub(super) copies: BTreeMap<At, usize>,
     /// Bytes and registers of which nothing is said.
     pub(super) others: BTreeSet<At>,
@@ -150,16 +151,27 @@ impl<'a> Run<'a> {
         if !first.is_multiple_of(16) || first > 4 * turn as u64 {
             return stopped("the loop has its head amid a block");
         }
+        let is_text = self.over == Over::Text;
+        let (seals, read_so_far) = (is_text && !self.opens, first as usize);
+        let mut done = read_so_far;
+        if is_text {
+            let other = self.other(&plain[..read_so_far], &Line::number(0));
+            let written = self.string(self.write, read_so_far)?;
+            while done > 0 && written[done - 16..done] != other[done - 16..done] {
+                done -= 16;
+            }
+        }
         let mut states = vec![State::of(&self.machine)];
-        for n in 1..3 {
+        for n in 1..6 {
             self.arrive(head, read, Some(first + n * turn as u64))?;
             states.push(State::of(&self.machine));
         }
-        let done = first as usize;
-        let ciphertext = if self.opens || self.over == Over::Aad { plain } else { self.string(self.write, done + turn)? };
-        let mut new = Invariant { head, first: (done / turn) as i128, ahead: done % turn, ..Invariant::default() };
-        let hashes = [self.hashes(&ciphertext[..done]), self.hashes(&ciphertext[..done + turn])];
-        let [a, b, c] = &mut states[..] else { unreachable!("three") };
+        let ciphertext = if seals { self.string(self.write, done + 2 * turn)? } else { plain };
+        let end = if seals { done } else { read_so_far };
+        let lead = read_so_far - done;
+        let mut new = Invariant { head, first: (done / turn) as i128, ahead: done % turn, lead, ..Invariant::default() };
+        let hashes = [self.hashes(&ciphertext[..end]), self.hashes(&ciphertext[..end + turn])];
+        let [a, b, c, later @ ..] = &mut states[..] else { unreachable!("six") };
         if a.masks != b.masks || b.masks != c.masks {
             return stopped("masks change");
         }
@@ -178,12 +190,11 @@ impl<'a> Run<'a> {
             let three = [a.block(at)?, b.block(at)?, c.block(at)?];
             let form = |n: usize| hashes[n].iter().find(|(_, block)| *block == three[n]).map(|(form, _)| *form);
             let found = form(0).filter(|form_then| form(1) == Some(*form_then) && (new.hashes.is_empty() || new.form == *form_then));
-            let before = new.first * (turn / 16) as i128 + (new.ahead / 16) as i128;
             if let Some(form) = found {
                 new.form = form;
-                new.hashes.insert(at);
+                new.hashes.push(vec![at]);
             } else if let Some(found) =
-                [false, true].into_iter().find_map(|is_first| Some((counter(&three, before, turn as i128 / 16, is_first)?, is_first)))
+                counters(&three.into_iter().chain(later.iter_mut().map_while(|state| state.block(at).ok())).collect::<Vec<_>>(), done, turn)
             {
                 let (plus, is_first) = found;
                 new.counters.insert(at, (plus + (new.ahead / 16) as i128, is_first));
@@ -194,11 +205,10 @@ impl<'a> Run<'a> {
         }
         // Copies of the two turns before.
         let mut texts = Vec::new();
-        let looked = done.min(2 * turn);
+        let looked = end.min(2 * turn);
         for n in 0..3 {
-            let end = self.cursor(first + n * turn as u64);
-            let before = self.string(end - looked as u64, looked)?;
-            let places: crate::unknown::Map<Byte, usize> = before.into_iter().zip((1..=looked).rev()).collect();
+            let before = &ciphertext[end + n * turn - looked..end + n * turn];
+            let places: crate::unknown::Map<Byte, usize> = before.iter().copied().zip((1..=looked).rev()).collect();
             texts.push(places);
         }
         for &at in &changed {
@@ -215,6 +225,12 @@ impl<'a> Run<'a> {
             }
         }
         changed.retain(|at| !new.copies.contains_key(at));
+        if new.hashes.is_empty()
+            && let Some((form, shares)) = shared([a, b], &changed, &hashes)?
+        {
+            changed.retain(|byte| block_of(*byte).is_none_or(|block| !shares.contains(&block)));
+            (new.form, new.hashes) = (form, vec![shares]);
+        }
         let mut words: BTreeSet<(At, usize)> = BTreeSet::new();
         for at in &changed {
             match *at {
@@ -260,28 +276,47 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do.
-pub(super) fn counter(three: &[Block; 3], before: i128, blocks: i128, is_first: bool) -> Option<i128> {
-    let last = |block: &Block| -> Option<u64> {
-        let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
-        number(&word)
-    };
-    // It may stand there as a number.
-    let told = last(&three[0]).map(|n| i128::from(n) - before);
-    let change = |a: usize| {
-        let change = sum(&three[a], &three[a + 1]);
-        let rest = if is_first { &change[4..] } else { &change[..12] };
-        if rest.iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
-    };
-    let changes = [change(0)?, change(1)?];
-    if changes == [0, 0] {
-        return None;
+/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do, or the first four.
+fn counters(at_heads: &[Block], done: usize, turn: usize) -> Option<(i128, bool)> {
+    let [before, blocks] = [done, turn].map(|n| n as i128 / 16);
+    [false, true].into_iter().find_map(|is_first| {
+        let last = |block: &Block| -> Option<u64> {
+            let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
+            number(&word)
+        };
+        // It may stand there as a number.
+        let told = last(&at_heads[0]).map(|n| i128::from(n) - before);
+        let change = |two: &[Block]| {
+            let change = sum(&two[0], &two[1]);
+            let rest = if is_first { &change[4..] } else { &change[..12] };
+            if rest.iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
+        };
+        let changes: Vec<u64> = at_heads.windows(2).map(change).collect::<Option<_>>()?;
+        let fits = |plus: &i128| {
+            let number = |n: i128| (before + blocks * n + plus) as u64 & 0xffff_ffff;
+            changes.iter().zip(0..).all(|(change, n)| *change == number(n) ^ number(n + 1))
+        };
+        // Whole turns first.
+        let near = (-2..=2).map(|n| n * blocks).chain((0..2 * blocks).flat_map(|n| [n, -n]));
+        let found = told.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)?;
+        (changes[..2] != [0, 0]).then_some((found, is_first))
+    })
+}
+
+/// Two or three of the blocks that change whose sum is the hash, at two heads one after the other.
+fn shared(states: [&mut State<'_>; 2], changed: &BTreeSet<At>, hashes: &[Vec<(Form, Block)>; 2]) -> Result<Option<(Form, Vec<At>)>> {
+    let places: Vec<At> = changed.iter().filter_map(|at| block_of(*at)).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut blocks = Vec::new();
+    for state in states {
+        blocks.push(places.iter().map(|at| state.block(*at)).collect::<Result<Vec<Block>>>()?);
     }
-    let fits = |plus: &i128| {
-        let number = |n: i128| (before + blocks * n + plus) as u64 & 0xffff_ffff;
-        changes == [number(0) ^ number(1), number(1) ^ number(2)]
-    };
-    // What was looked for first was found first: in whole turns.
-    let near = (-2..=2).map(|n| n * blocks).chain((0..2 * blocks).flat_map(|n| [n, -n]));
-    told.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)
+    let forms = [0, 1].map(|n| hashes[n].iter().map(|(form, block)| (*block, *form)).collect::<HashMap<_, _>>());
+    let all = 0..places.len();
+    let pairs = all.clone().flat_map(|x| (0..x).map(move |y| vec![x, y]));
+    let triples = all.flat_map(|x| (0..x).flat_map(move |y| (0..y).map(move |z| vec![x, y, z])));
+    let form = |n: usize, of: &[usize]| forms[n].get(&of.iter().fold([[O; 8]; 16], |all, &i| sum(&all, &blocks[n][i])));
+    Ok(pairs.chain(triples).take(100_000).find_map(|of| {
+        let form = form(0, &of).filter(|then| form(1, &of) == Some(then))?;
+        Some((*form, of.iter().map(|&i| places[i]).collect()))
+    }))
 }

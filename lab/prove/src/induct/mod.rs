@@ -276,7 +276,7 @@ fn class(
         };
         'found: for mut invariant in found.with_lowest_bytes(turn / 16).into_iter().chain([found]) {
             // From the least length on with which it comes to the head for sure.
-            let mut least = from.max(lengths.least(invariant.first * turn + invariant.ahead as i128));
+            let mut least = from.max(lengths.least(invariant.first * turn + (invariant.ahead + invariant.lead) as i128));
             loop {
                 let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
                 least = match result {
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
         let known = Known::new(self.lines(), base);
         self.machine.unknown.remember();
         // The step: from as many units left as it goes on with for sure.
-        let mut bottom = self.lengths.least((self.turn + invariant.ahead) as i128);
+        let mut bottom = self.lengths.least((self.turn + invariant.ahead + invariant.lead) as i128);
         let mut rest = 0;
         while rest < invariant.period() {
             let i = Line { times: [invariant.period(), 0], plus: rest };

@@ -187,15 +187,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Where the ciphertext is that waits: what is sealed where it is written, what is opened where it is read.
-    pub(super) fn written(&self) -> u64 {
-        if self.opens { self.read } else { self.write }
-    }
-
-    pub(super) fn cursor(&self, progress: u64) -> u64 {
-        self.written() + progress
-    }
-
     /// What the hash may look like where this ciphertext, of whole blocks, is done. (For who looks, not for who proves: it says nothing true of degrees.)
     pub(super) fn hashes(&mut self, done: &[Byte]) -> Vec<(Form, Block)> {
         let mut all = Vec::new();

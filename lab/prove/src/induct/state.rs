@@ -55,6 +55,10 @@ impl<'a> State<'a> {
     pub(super) fn block(&mut self, at: At) -> Result<Block> {
         Ok(self.bytes(at, 16)?.try_into().expect("16 bytes"))
     }
+
+    pub(super) fn sum_of(&mut self, blocks: &[At]) -> Result<Block> {
+        blocks.iter().try_fold([[O; 8]; 16], |all, at| Ok(sum(&all, &self.block(*at)?)))
+    }
 }
 
 pub(super) fn put(machine: &mut Machine<'_>, at: At, bytes: &[Byte]) -> Result<()> {
