@@ -3,7 +3,7 @@
 use super::{
     LOOKED_AT, Over, Result, Stop,
     run::{Form, Run},
-    state::{At, State, block_of, sum},
+    state::{At, State, block_of, bytes_of, sum},
     stopped,
 };
 use crate::{
@@ -15,10 +15,30 @@ use crate::{
 use iced_x86::FlowControl;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// A number of blocks in a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    /// What is added to the number of blocks before this turn.
+    pub(super) plus: i128,
+    /// It is in the first four bytes, in the other order.
+    pub(super) is_first: bool,
+    /// This is added to its lowest byte alone, and nothing is carried to the others.
+    pub(super) more: u8,
+}
+
+impl Counter {
+    /// The least power of two of turns after which that byte is what it was; a turn has so many blocks.
+    fn period(&self, blocks: i128) -> i128 {
+        if self.more == 0 { 1 } else { 256 >> blocks.trailing_zeros().min(8) }
+    }
+}
+
 /// What changes from head to head, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Invariant {
     pub(super) head: u64,
+    /// Blocks of a turn.
+    pub(super) blocks: i128,
     /// The turn before which the head is met first.
     pub(super) first: i128,
     /// Bytes of a turn that are done at its head, and how many more have been read.
@@ -26,8 +46,8 @@ pub(super) struct Invariant {
     pub(super) lead: usize,
     /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
     pub(super) words: BTreeMap<At, (usize, Line, i128)>,
-    /// Blocks with the number of blocks before them in the last four bytes, plus this; or in the first four, in the other order.
-    pub(super) counters: BTreeMap<At, (i128, bool)>,
+    /// Blocks with the number of blocks before them in their last four bytes.
+    pub(super) counters: BTreeMap<At, Counter>,
     /// Registers that hold numbers and are the same ones after some turns: at the first head, how much is added in a turn, and modulo which power of two.
     pub(super) cycles: BTreeMap<At, (u64, u64, u32)>,
     /// The hash: of the blocks of each of these the sum.
@@ -56,7 +76,8 @@ impl std::fmt::Display for Invariant {
 impl Invariant {
     /// After so many turns all cycles are where they were.
     pub(super) fn period(&self) -> i128 {
-        self.cycles.values().map(|(_, by, n)| 1 << (n - by.trailing_zeros().min(*n))).max().unwrap_or(1)
+        let cycles = self.cycles.values().map(|(_, by, n)| 1 << (n - by.trailing_zeros().min(*n)));
+        cycles.chain(self.counters.values().map(|counter| counter.period(self.blocks))).max().unwrap_or(1)
     }
 
     /// What a number that comes back is in that turn.
@@ -66,10 +87,10 @@ impl Invariant {
     }
 
     /// And where numbers below 256 grow as blocks do, they are lowest bytes of counters.
-    pub(super) fn with_lowest_bytes(&self, blocks: i128) -> Option<Self> {
+    pub(super) fn with_lowest_bytes(&self) -> Option<Self> {
         let mut other = self.clone();
         let is_one = |(at, (_, then, by)): (&At, &(usize, Line, i128))| {
-            matches!(at, At::General(_)) && then.is_number() && (0..256).contains(&then.plus) && *by == blocks
+            matches!(at, At::General(_)) && then.is_number() && (0..256).contains(&then.plus) && *by == self.blocks
         };
         let all: Vec<_> = self.words.iter().filter(|word| is_one(*word)).map(|(at, (_, then, by))| (*at, then.plus, *by)).collect();
         for &(at, first, by) in &all {
@@ -83,6 +104,17 @@ impl Invariant {
     pub(super) fn forget(&mut self, places: &BTreeSet<At>) {
         for &at in places {
             self.cycles.remove(&at);
+            if let Some(counter) = self.counters.remove(&at) {
+                // Who adds to the lowest byte of another counter sees to what is carried afterwards.
+                let least = self.counters.values().filter(|other| other.is_first == counter.is_first).map(|other| other.plus).min();
+                let more = counter.plus - least.unwrap_or(counter.plus);
+                if counter.more == 0 && (1..256).contains(&more) {
+                    self.counters.insert(at, Counter { plus: counter.plus - more, more: more as u8, ..counter });
+                } else {
+                    self.others.extend(bytes_of(at));
+                }
+                continue;
+            }
             match (self.words.remove(&at), at) {
                 (Some((n, ..)), At::Memory(at)) => self.others.extend((at..at + n as u64).map(At::Memory)),
                 _ => drop(self.others.insert(at)),
@@ -169,7 +201,8 @@ impl<'a> Run<'a> {
         let ciphertext = if seals { self.string(self.write, done + 2 * turn)? } else { plain };
         let end = if seals { done } else { read_so_far };
         let lead = read_so_far - done;
-        let mut new = Invariant { head, first: (done / turn) as i128, ahead: done % turn, lead, ..Invariant::default() };
+        let mut new =
+            Invariant { head, first: (done / turn) as i128, ahead: done % turn, lead, blocks: turn as i128 / 16, ..Invariant::default() };
         let hashes = [self.hashes(&ciphertext[..end]), self.hashes(&ciphertext[..end + turn])];
         let [a, b, c, later @ ..] = &mut states[..] else { unreachable!("six") };
         if a.masks != b.masks || b.masks != c.masks {
@@ -197,7 +230,7 @@ impl<'a> Run<'a> {
                 counters(&three.into_iter().chain(later.iter_mut().map_while(|state| state.block(at).ok())).collect::<Vec<_>>(), done, turn)
             {
                 let (plus, is_first) = found;
-                new.counters.insert(at, (plus + (new.ahead / 16) as i128, is_first));
+                new.counters.insert(at, Counter { plus: plus + (new.ahead / 16) as i128, is_first, more: 0 });
             } else {
                 continue;
             }

@@ -274,7 +274,7 @@ fn class(
             }
             Err(other) => return Err(other),
         };
-        'found: for mut invariant in found.with_lowest_bytes(turn / 16).into_iter().chain([found]) {
+        'found: for mut invariant in found.with_lowest_bytes().into_iter().chain([found]) {
             // From the least length on with which it comes to the head for sure.
             let mut least = from.max(lengths.least(invariant.first * turn + (invariant.ahead + invariant.lead) as i128));
             loop {

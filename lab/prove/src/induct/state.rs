@@ -91,6 +91,17 @@ pub(super) fn mirrored(block: &Block, is: bool) -> Block {
     std::array::from_fn(|i| block[if is { 15 - i } else { i }])
 }
 
+/// The bytes of a block.
+pub(super) fn bytes_of(block: At) -> Vec<At> {
+    (0..16)
+        .map(|i| match block {
+            At::Vector(v, first) => At::Vector(v, first + i),
+            At::Memory(at) => At::Memory(at + i as u64),
+            At::General(_) => block,
+        })
+        .collect()
+}
+
 /// The aligned block in which a byte is.
 pub(super) fn block_of(at: At) -> Option<At> {
     match at {
