@@ -104,6 +104,12 @@ impl Invariant {
     pub(super) fn forget(&mut self, places: &BTreeSet<At>) {
         for &at in places {
             self.cycles.remove(&at);
+            self.copies.remove(&at);
+            if self.hashes.iter().flatten().any(|place| *place == at) {
+                self.hashes.retain(|shares| !shares.contains(&at));
+                self.others.extend(bytes_of(at));
+                continue;
+            }
             if let Some(counter) = self.counters.remove(&at) {
                 // Who adds to the lowest byte of another counter sees to what is carried afterwards.
                 let least = self.counters.values().filter(|other| other.is_first == counter.is_first).map(|other| other.plus).min();
