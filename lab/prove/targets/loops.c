@@ -1,6 +1,6 @@
 /* No library: AES-128-GCM with loops as libraries have them, for `gcm-prove loops.c --lengths`. A turn is four blocks; a length is cut to whole turns and blocks; the low
- * byte of the counter is added to alone until it ends; the hash is in two parts, and in `lagging` a turn behind. With -DFAULT=n something is wrong that only long texts,
- * or texts in place, meet.
+ * byte of the counter is added to alone until it ends; the hash is in two parts, and where it lags a turn behind. `loops.sh` says what must be proved, and what must not:
+ * with -DFAULT=1 or 2 something is wrong where that byte ends, which is at the 64th turn, and with 3 at 8 GiB.
  * link: -maes -mpclmul -mssse3 -msse4.1 */
 #include "gcm-prove.h"
 #include <immintrin.h>
@@ -59,7 +59,7 @@ static hash of(const key *k, hash y, const uint8_t *p, size_t n) {
 
 static block with(block nonce, uint32_t counter) { return _mm_insert_epi32(nonce, (int)__builtin_bswap32(counter), 3); }
 
-/* `lag`: what is hashed of a turn is done in the next one, of memory. */
+/* `lag`: a turn is hashed in the next one, as it stands in memory then. */
 static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     key *k = (key *)c->place.at;
     uint8_t *to = c->to.at, iv[16] = {0};
@@ -82,15 +82,14 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
             const uint32_t first = (uint32_t)(done / 16 + 2);
             for (uint32_t i = 0; i < (FAULT == 1 ? 3 : 4); i++) x[i] = with(nonce, first + i);
             count = with(nonce, first + 4);
+            if (FAULT == 2) y.b = _mm_setzero_si128();
         }
         for (int i = 0; i < 4; i++) in[i] = load(from + done + 16 * i);
         if (!lag && !seals) y = of(k, y, from + done, 64);
-        if (lag && done) y = of(k, y, (FAULT == 2 ? from : text) + hashed, 64), hashed += 64;
+        if (lag && done) y = of(k, y, text + hashed, 64), hashed += 64;
         for (int i = 0; i < 4; i++) store(to + done + 16 * i, _mm_xor_si128(cipher(k, x[i]), in[i]));
         if (!lag && seals) y = of(k, y, to + done, 64);
-#if FAULT == 3
-        if (done == (size_t)1 << 33) y.b = _mm_setzero_si128();
-#endif
+        if (FAULT == 3 && done == (size_t)1 << 33) y.b = _mm_setzero_si128();
     }
     if (lag && whole) y = of(k, y, text + hashed, 64);
     uint32_t next = (uint32_t)(done / 16 + 2);

@@ -240,14 +240,19 @@ fn alike(
 fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
     let turn = subject.turns[case.row] as i128;
     let least = from.max(LOOKED_AT * turn);
-    [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
-        let mut case = case.clone();
-        *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
-        match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
-            Err(Failure::NotUnderstood(_)) | Ok(_) => None,
-            Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
-        }
-    })
+    // Also where the low byte of a counter has ended, whatever a turn adds to it.
+    [0, 1, turn + 1, 4 * turn, 16 * turn, 32 * turn, 64 * turn, 128 * turn]
+        .map(|more| least + more)
+        .into_iter()
+        .filter(|n| *n <= to.min(1 << 17))
+        .find_map(|n| {
+            let mut case = case.clone();
+            *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
+            match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
+                Err(Failure::NotUnderstood(_)) | Ok(_) => None,
+                Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
+            }
+        })
 }
 
 fn class(

@@ -50,6 +50,9 @@ impl<'a> Run<'a> {
         seed: Seed,
     ) -> Result<Self> {
         let verb: &Verb = &subject.verbs[case.verb];
+        if matches!(verb.shape, Shape::Behind | Shape::InPlaceBehind) {
+            return stopped("a tag behind a text of any length has no address");
+        }
         let mut machine = subject.machine(decoded, case, seed).map_err(Failure::from)?;
         let places = subject.places(case).map_err(Failure::from)?;
         machine.unknown.lines = Some(Lines::new(range.map(|n| [n, 0]).into(), seed, 2));
