@@ -84,7 +84,8 @@ def places():
         if name.startswith("exceptions.") or name in ("jobs.Sealing", "jobs.Opening") or name.endswith("Key"):
             continue
         for place, argument in [*enumerate(call.arguments), *call.named.items()]:
-            if type(argument) in (int, list, str) or HAS_BUFFERS and type(argument) in (bytes, bytearray):
+            innermost = argument[0] if type(argument) is list else argument
+            if type(argument) in (int, list, str) and type(innermost) is not bytes or HAS_BUFFERS and type(innermost) in (bytes, bytearray):
                 yield name, place, argument
 
 

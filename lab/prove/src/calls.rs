@@ -1,8 +1,9 @@
 //! What is called, with which arguments, and where they lie.
 
 use crate::{
+    arm::{self, qemu::Process},
     field::{Byte, byte, bytes},
-    image::{Image, writable},
+    image::{Image, Isa, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::Memory,
     unknown::Seed,
@@ -22,12 +23,28 @@ pub const ROWS: [(&str, Processor); 4] = [
     ("aesni-avx", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: 0, saved: 7 }),
     ("aesni-sse", Processor { one_c: SSE, seven_b: 0, seven_c: 0, saved: 3 }),
 ];
+/// Rows of AArch64, whose numbers follow, and a processor of qemu's that has what each needs, and nothing that a better row needs besides.
+pub const ARM_ROWS: [(&str, &str); 2] = [("aes-neon", "cortex-a72"), ("aes-neon-eor3", "max,sve=off,sme=off")];
+
+/// The name of a row, and its processor if that is one of x86-64.
+pub fn row(number: usize) -> (&'static str, Processor) {
+    match number.checked_sub(ROWS.len()) {
+        None => ROWS[number],
+        Some(number) => (ARM_ROWS[number].0, Processor { one_c: 0, seven_b: 0, seven_c: 0, saved: 0 }),
+    }
+}
+
+/// The row of that name.
+pub fn row_of(name: &str) -> Option<usize> {
+    (0..ROWS.len() + ARM_ROWS.len()).find(|&number| row(number).0 == name)
+}
+
 /// SSE3, PCLMULQDQ, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, AES.
 const SSE: u32 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 25;
 /// FMA, MOVBE; the system saves registers; AVX.
 const AVX: u32 = 1 << 12 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28;
-/// Both parts.
-const BMI: u32 = 1 << 3 | 1 << 8;
+/// Both parts of BMI, and ADX, which came with the second.
+const BMI: u32 = 1 << 3 | 1 << 8 | 1 << 19;
 const AVX2: u32 = 1 << 5;
 const SHA: u32 = 1 << 29;
 /// F, DQ, IFMA, CD, BW, VL.
@@ -159,7 +176,7 @@ impl Verb {
 #[derive(Clone, Debug)]
 pub struct Case {
     pub verb: usize,
-    /// Index of `ROWS`.
+    /// Index of `ROWS`, or of `ARM_ROWS` behind it.
     pub row: usize,
     pub key: usize,
     pub nonce: usize,
@@ -204,8 +221,8 @@ pub struct Subject {
     pub arguments: Vec<String>,
     pub image: Image,
     pub verbs: Vec<Verb>,
-    /// Numbers of `ROWS` in the program; none if it lacks the row.
-    pub rows: [Option<u64>; 4],
+    /// Numbers of `ROWS` and `ARM_ROWS` in the program; none if it lacks the row.
+    pub rows: [Option<u64>; ROWS.len() + ARM_ROWS.len()],
     pub call: u64,
     pub perform: u64,
     /// What it says that it has done before.
@@ -237,8 +254,11 @@ impl Subject {
 
     /// And from its start on, its processor is that of a row, whose name it is given.
     pub fn on(name: &str, program: &Path, row: usize) -> Result<Self> {
-        let arguments = [ROWS[row].0.to_owned()];
-        let (image, _) = Image::on(program, &arguments, &ROWS[row].1)?;
+        let arguments = [self::row(row).0.to_owned()];
+        let image = match row.checked_sub(ROWS.len()) {
+            None => Image::on(program, &arguments, &ROWS[row].1)?.0,
+            Some(arm) => Process::start(program, &arguments, ARM_ROWS[arm].1, &[])?.image(program)?,
+        };
         Self::of(name, program, &arguments, image, Some(row))
     }
 
@@ -257,6 +277,12 @@ impl Subject {
         Ok(traced)
     }
 
+    /// And one of AArch64.
+    pub fn arm_process(&self) -> Result<Process> {
+        let arm = self.on.and_then(|row| row.checked_sub(ROWS.len())).ok_or("a program of x86-64")?;
+        Ok(Process::start(&self.program, &self.arguments, ARM_ROWS[arm].1, &self.patches)?)
+    }
+
     /// From now on that byte is another.
     pub fn patch(&mut self, at: u64, byte: u8) -> Result<()> {
         self.image.patch(at, byte).ok_or_else(|| format!("{at:#x} is nowhere in the program"))?;
@@ -264,19 +290,23 @@ impl Subject {
         Ok(())
     }
 
+    pub fn is_patched(&self) -> bool {
+        !self.patches.is_empty()
+    }
+
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
-        let r = &image.registers;
-        let (call, perform, arena) = (r.rdi, r.rsi, r.rdx..r.rdx + r.rcx);
-        let told = image.string(r.r8, r.r9 as usize).ok_or("the program tells nothing of its verbs")?;
+        let [call, perform, arena, size, at, length] = image.marker.arguments;
+        let arena = arena..arena + size;
+        let told = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
         let told = String::from_utf8_lossy(told).into_owned();
-        let (mut verbs, mut rows, mut row) = (Vec::new(), [None; 4], 0);
+        let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROWS.len() + ARM_ROWS.len()], 0);
         let (mut number, mut before) = (0, String::new());
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
                 verbs.extend(Verb::parse(number, line));
                 number += 1;
             } else if let Some(name) = line.strip_prefix("row;") {
-                if let Some(known) = ROWS.iter().position(|(row, _)| *row == name) {
+                if let Some(known) = row_of(name) {
                     rows[known] = Some(row);
                 }
                 row += 1;
@@ -348,19 +378,27 @@ impl Subject {
         Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
     }
 
-    /// Where the stack of a call begins: a function is entered 8 bytes below, where it finds [`RETURN`].
+    /// Where the stack of a call begins: on x86-64 a function is entered 8 bytes below, where it finds [`RETURN`].
     pub fn top(&self, case: &Case) -> u64 {
-        ((self.image.registers.rsp - 4096) & !15) - 16 * case.layout.stack
+        ((self.image.marker.stack - 4096) & !15) - 16 * case.layout.stack
     }
 
     /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.
     pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: Seed) -> Result<Machine<'a>> {
         let top = self.top(case);
         let scratch = self.image.stack.start.min(top) - STACK..top;
-        let mut machine = Machine::new(&self.image, decoded, ROWS[case.row].1, seed, self.perform, scratch);
-        machine.general[Register::RSP.number()] = Word::Number(top - 8);
-        machine.memory.put(top - 8, &RETURN.to_le_bytes().map(byte))?;
-        machine.general[Register::RDI.number()] = Word::Number(self.call);
+        let mut machine = Machine::new(&self.image, decoded, row(case.row).1, seed, self.perform, scratch);
+        match self.image.isa {
+            Isa::X86 => {
+                machine.general[Register::RSP.number()] = Word::Number(top - 8);
+                machine.memory.put(top - 8, &RETURN.to_le_bytes().map(byte))?;
+                machine.general[Register::RDI.number()] = Word::Number(self.call);
+            }
+            Isa::Arm => {
+                machine.general[arm::LINK] = Word::Number(RETURN);
+                machine.general[0] = Word::Number(self.call);
+            }
+        }
         for (i, word) in self.words(case)?.into_iter().enumerate() {
             machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
         }
@@ -371,7 +409,7 @@ impl Subject {
     pub fn words(&self, case: &Case) -> Result<[u64; 20]> {
         let places = self.places(case)?;
         let (place, heap) = (&places.place, &places.heap);
-        let Some(row) = self.rows[case.row] else { stop!("the program has no row {}", ROWS[case.row].0) };
+        let Some(row) = self.rows[case.row] else { stop!("the program has no row {}", self::row(case.row).0) };
         let len = |n: usize| n as u64;
         Ok([
             self.verbs[case.verb].number,

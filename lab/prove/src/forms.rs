@@ -297,7 +297,7 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
             unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), data as *mut u8, 4096) };
             machine.memory = Memory::new(&image, seed, 0..0);
             machine.memory.put(data, &bytes(&content))?;
-            machine.general = state.general.map(Word::Number);
+            machine.general = state.general.map(Word::Number).to_vec();
             for (vector, bytes) in machine.vectors.iter_mut().zip(&state.vectors) {
                 *vector = std::array::from_fn(|j| Bit::from(bytes[j / 8] >> (j % 8) & 1 == 1));
             }

@@ -17,12 +17,12 @@ fn of_itself(i: &Instruction, a: u32, b: u32) -> bool {
     register(a) && register(b) && i.op_register(a) == i.op_register(b)
 }
 
-fn mask(bits: usize) -> u64 {
+pub(crate) fn mask(bits: usize) -> u64 {
     if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// Two operands, bit by bit.
-fn bitwise(a: &Word, b: &Word, bits: usize, f: fn(Bit, Bit) -> Bit) -> Word {
+pub(crate) fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
     let (a, b) = (a.bits(), b.bits());
     Word::of(std::array::from_fn(|i| if i < bits { f(a[i], b[i]) } else { O }))
 }
@@ -36,6 +36,8 @@ impl Machine<'_> {
             self.degrees.read_any();
         }
         match m {
+            // There is no shadow stack.
+            Rdsspd | Rdsspq => {}
             Nop | Endbr64 | Pause | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw | Sfence | Lfence | Mfence => {}
             // Moves
             Mov => {
@@ -89,7 +91,7 @@ impl Machine<'_> {
             }
             // Sums
             Add | Adc => {
-                let carry = if m == Adc { self.flags.carry.ok_or("a carry that is not known")? } else { O };
+                let carry = if m == Adc { self.carried()? } else { O };
                 let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
                 let sum = self.sum(&a, &b, carry, n)?;
                 self.set(i, 0, &sum)?;
@@ -111,26 +113,14 @@ impl Machine<'_> {
                 if self.condition(ConditionCode::e)? { self.set(i, 0, &new)? } else { self.set_register(accumulator(n)?, &old) }
             }
             Sub | Sbb => {
-                let borrow = if m == Sbb { self.flags.carry.ok_or("a borrow that is not known")? } else { O };
+                let borrow = if m == Sbb { self.carried()? } else { O };
                 let (a, b) = if of_itself(i, 0, 1) { (Number(0), Number(0)) } else { (self.get(i, 0)?, self.get(i, 1)?) };
                 let difference = self.difference(&a, &b, borrow, n)?;
                 self.set(i, 0, &difference)?;
             }
             Cmp => {
                 let (a, b) = (self.get(i, 0)?.keep(n), self.get(i, 1)?.keep(n));
-                if let (Number(_), Number(_)) = (&a, &b) {
-                    self.difference(&a, &b, O, n)?;
-                } else if self.difference_of_lines(&a, &b, O, n).is_none() {
-                    // Nothing is known but whether they are equal.
-                    self.low_byte(&a.bits()[..n], &b, false);
-                    let (a, b) = (a.bits(), b.bits());
-                    let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
-                    let zero = Zero::of(&differ);
-                    // Below one is zero.
-                    let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
-                    self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
-                    self.compared_in_public(&a[..n], &b[..n]);
-                }
+                self.compare(&a, &b, n)?;
             }
             Inc | Dec => {
                 let carry = self.flags.carry;
@@ -194,15 +184,16 @@ impl Machine<'_> {
             Xor | And | Or | Test | Andn => {
                 let first = u32::from(m == Andn);
                 let (a, b) = (self.get(i, first)?, self.get(i, first + 1)?);
+                self.unknown.recognized += 2 * n as u64 * self.unknown.changed.len() as u64;
                 let result = match (m, &a, &b) {
                     (Xor, ..) if of_itself(i, 0, 1) => Number(0),
                     (Xor, Number(a), Number(b)) if !self.lifted_only => Number((a ^ b) & mask(n)),
                     (And | Test, Number(a), Number(b)) if !self.lifted_only => Number(a & b & mask(n)),
                     (Or, Number(a), Number(b)) if !self.lifted_only => Number((a | b) & mask(n)),
                     (Xor, ..) => bitwise(&a, &b, n, |a, b| a ^ b),
-                    (And | Test, ..) => bitwise(&a, &b, n, Bit::and),
+                    (And | Test, ..) => bitwise(&a, &b, n, |a, b| self.both(a, b)),
                     (Or, ..) => bitwise(&a, &b, n, Bit::or),
-                    _ => bitwise(&a, &b, n, |a, b| a.inverted().and(b)),
+                    _ => bitwise(&a, &b, n, |a, b| self.both(a.inverted(), b)),
                 };
                 if m != Xor && (a.bits().iter().zip(b.bits()).take(n)).any(|(a, b)| a.multiplies(b)) {
                     self.degrees.multiplies = true;
@@ -273,7 +264,10 @@ impl Machine<'_> {
                 self.set(i, 0, &Word::of(bits))?;
             }
             Tzcnt | Lzcnt | Bsf | Bsr | Popcnt => self.count(i, n)?,
-            Cmc => self.flags.carry = self.flags.carry.map(Bit::inverted),
+            Cmc => {
+                self.degrees.read(self.degrees.of_carry());
+                self.flags.carry = self.flags.carry.map(Bit::inverted);
+            }
             Clc | Stc => self.flags.carry = Some(Bit::from(m == Stc)),
             // Conditions
             _ if i.is_jcc_short_or_near() => {
@@ -349,8 +343,29 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Flags of a difference that nobody keeps.
+    pub(crate) fn compare(&mut self, a: &Word, b: &Word, n: usize) -> Result<()> {
+        if let (Number(_), Number(_)) = (a, b) {
+            self.difference(a, b, O, n)?;
+        } else if self.difference_of_lines(a, b, O, n).is_none() {
+            // Nothing is known but whether they are equal.
+            self.low_byte(&a.bits()[..n], b, false);
+            let (a, b) = (a.bits(), b.bits());
+            let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
+            let zero = Zero::of(&differ);
+            // Below one is zero.
+            let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
+            if carry.is_some() {
+                self.degrees.carry_of_all(n);
+            }
+            self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
+            self.compared_in_public(&a[..n], &b[..n]);
+        }
+        Ok(())
+    }
+
     /// The second if the condition holds: of symbols a sum of products, and no branch.
-    fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
+    pub(crate) fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
         let (known, why) = match self.decided(condition) {
             Ok(outcome) if !self.lifted_only => return Ok(if outcome { b } else { a }.clone()),
             Ok(outcome) => (Some(Bit::from(outcome)), None),
@@ -362,8 +377,9 @@ impl Machine<'_> {
         }
         let (zero, degree) = match &self.flags.zero {
             Zero::IfNone(bits) => (Some(none(bits)), self.degrees.of_flags().saturating_mul(bits.len() as u32)),
-            _ => (None, self.degrees.of_flags()),
+            _ => (None, 0),
         };
+        let degree = degree.max(self.degrees.of_carry());
         let holds = match condition {
             _ if known.is_some() => known,
             ConditionCode::e => zero,
@@ -379,6 +395,15 @@ impl Machine<'_> {
         Ok(Word::of(std::array::from_fn(|j| a[j] ^ holds.and(a[j] ^ b[j]))))
     }
 
+    /// The carry, which is read.
+    fn carried(&mut self) -> Result<Bit> {
+        let carry = self.flags.carry.ok_or("a carry that is not known")?;
+        if carry.number().is_none() {
+            self.degrees.read(self.degrees.of_carry());
+        }
+        Ok(carry)
+    }
+
     fn push(&mut self, word: &Word) -> Result<()> {
         let top = self.register(Register::RSP).number()?.wrapping_sub(8);
         self.general[Register::RSP.number()] = Number(top);
@@ -391,7 +416,7 @@ impl Machine<'_> {
         self.load(top, 8)
     }
 
-    fn sum(&mut self, a: &Word, b: &Word, carry: Bit, n: usize) -> Result<Word> {
+    pub(crate) fn sum(&mut self, a: &Word, b: &Word, carry: Bit, n: usize) -> Result<Word> {
         if let (Number(a), Number(b), Some(carry)) = (a, b, carry.number()) {
             let (a, b) = (a & mask(n), b & mask(n));
             self.compared = [a, b];
@@ -502,11 +527,18 @@ impl Machine<'_> {
         None
     }
 
-    fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
+    pub(crate) fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
         if let Some(difference) = self.difference_of_lines(a, b, borrow, n) {
             return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
         }
         match (a, b, borrow.number()) {
+            // Of equal numbers: the borrow, in all bits.
+            (Number(a), Number(b), known) if a == b && (known.is_none() || self.lifted_only) => {
+                let all = Word::low(&vec![borrow; n]);
+                self.flags = Flags { carry: Some(borrow), overflow: Some(false), ..Flags::UNDEFINED };
+                self.flags.of_result(&all, n);
+                Ok(all)
+            }
             (Number(a), Number(b), Some(borrow)) => {
                 let (a, b) = (a & mask(n), b & mask(n));
                 self.compared = [a, b];
@@ -514,16 +546,19 @@ impl Machine<'_> {
                 self.flags.carry = Some(Bit::from(u128::from(a) < u128::from(b) + u128::from(borrow)));
                 self.flags.overflow = Some(((a ^ b) & (a ^ difference)) >> (n - 1) & 1 == 1);
                 self.flags.of_result(&Number(difference), n);
+                if self.lifted_only && (a, borrow) == (0, false) {
+                    self.flags_of_negative(&Number(b).bits()[..n]);
+                } else if self.lifted_only && (b, borrow) == (1, false) && a < 256 && n > 8 {
+                    return Ok(self.less_one(&Number(a).bits()[..8], n));
+                } else if self.lifted_only && !borrow && n == 64 && a >> 32 == 0 && b >> 32 == 0 && b > 1 {
+                    return Ok(self.less_than_wide(&Number(a).bits()[..32], b as u32));
+                }
                 Ok(Number(difference))
             }
             // Minus one bit: all ones, or all zeros.
             (Number(0), Bits(bits), Some(false)) if bits[1..].iter().all(|&bit| bit == O) => {
                 self.flags = Flags { carry: Some(bits[0]), ..Flags::UNDEFINED };
                 Ok(Word::low(&vec![bits[0]; n]))
-            }
-            (Number(a), Number(b), None) if a == b => {
-                self.flags = Flags { carry: Some(borrow), ..Flags::UNDEFINED };
-                Ok(Word::low(&vec![borrow; n]))
             }
             // Minus a word of which all bits are one: plus that bit.
             (a, Bits(bits), Some(false)) if bits[..n].iter().all(|&bit| bit == bits[0]) => {
@@ -541,12 +576,71 @@ impl Machine<'_> {
                 self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
                 Ok(Word::low(&[&low[..], &vec![less; n - 8]].concat()))
             }
+            // A byte less one.
+            (Bits(bits), Number(1), Some(false)) if n > 8 && bits[8..].iter().all(|&bit| bit == O) => Ok(self.less_one(&bits[..8], n)),
+            (Bits(bits), Number(less), Some(false))
+                if n == 64 && less >> 32 == 0 && *less > 1 && bits[32..].iter().all(|&bit| bit == O) =>
+            {
+                self.degrees.asked();
+                Ok(self.less_than_wide(&bits[..32], *less as u32))
+            }
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
             }
+            // Zero minus symbols, whose value is new variables: what holds for all values of these, holds for the one that it has. Its flags say whether there is
+            // a one among these bits.
+            (Number(0), Bits(bits), Some(false)) => {
+                self.degrees.carry_of_all(n);
+                self.flags = Flags::UNDEFINED;
+                self.flags_of_negative(&bits[..n]);
+                let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
+                Ok(Word::low(&unknown))
+            }
+            // Minus a number: plus another.
+            (a, Number(b), Some(false)) => {
+                self.flags = Flags::UNDEFINED;
+                let sum = self.add_bits(&a.bits()[..n], &Number(b.wrapping_neg()).bits()[..n])?;
+                Ok(Word::low(&sum))
+            }
             _ => stop!("a difference of symbols"),
         }
+    }
+
+    /// A byte, with zeros above it, less one: a bit changes if all below it are zeros.
+    fn less_one(&mut self, byte: &[Bit], n: usize) -> Word {
+        self.degrees.carry_of_all(8);
+        let borrows: Vec<Bit> = (0..=8).map(|j| none(&byte[..j])).collect();
+        let low: Vec<Bit> = byte.iter().zip(&borrows).map(|(&bit, &borrow)| bit ^ borrow).collect();
+        self.unknown.changed.extend(low.iter().zip(byte.iter().zip(&borrows)).map(|(&sum, (&bit, &borrow))| (sum, (bit, borrow))));
+        self.flags = Flags { carry: Some(borrows[8]), ..Flags::UNDEFINED };
+        let degree = self.degrees.of_result();
+        self.degrees.read(degree.saturating_mul(8));
+        Word::low(&[&low[..], &vec![borrows[8]; n - 8]].concat())
+    }
+
+    /// 32 bits, with zeros above them, less a number that is not 0: plus its opposite, and where nothing is carried out of that sum, all above are ones.
+    fn less_than_wide(&mut self, low: &[Bit], less: u32) -> Word {
+        let low = low.try_into().expect("32 bits");
+        let (sum, carry) = (self.unknown.add32(low, less.wrapping_neg()), self.unknown.carry32(low, less.wrapping_neg()));
+        self.flags = Flags { carry: Some(carry.inverted()), ..Flags::UNDEFINED };
+        Word::low(&[&sum[..], &[carry.inverted(); 32]].concat())
+    }
+
+    /// Both bits. Where one is x + c, and the other 1 + x, that is (1 + x) c, because x (1 + x) is zero.
+    fn both(&self, a: Bit, b: Bit) -> Bit {
+        let known = |a: Bit, b: Bit| self.unknown.changed.get(&b).filter(|(x, _)| *x == a.inverted()).map(|(_, c)| a.times(*c));
+        known(a, b).or_else(|| known(b, a)).unwrap_or_else(|| a.and(b))
+    }
+
+    /// Zero minus these bits is zero, and borrows nothing, if none of them is one.
+    fn flags_of_negative(&mut self, bits: &[Bit]) {
+        self.flags.zero = Zero::of(bits);
+        let is_zero = match &self.flags.zero {
+            Zero::IfNone(bits) => none(bits),
+            zero => Bit::from(*zero == Zero::Is(true)),
+        };
+        self.flags.carry = Some(is_zero.inverted());
     }
 
     fn shift(&mut self, i: &Instruction, n: usize) -> Result<()> {
@@ -589,7 +683,10 @@ impl Machine<'_> {
         let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
         if a == 0 && matches!(m, Bsf | Bsr) {
-            stop!("the first bit of zero");
+            // The register is not defined: processors that have been seen leave it.
+            self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };
+            let unknown = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
+            return if self.lifted_only { Ok(()) } else { self.set(i, 0, &unknown.keep(n)) };
         }
         let leading = a.leading_zeros() as usize - (64 - n);
         let result = match m {
@@ -636,7 +733,7 @@ impl Machine<'_> {
 }
 
 /// Shifts and rotations by a number of bits, of a result of `n`.
-fn shifted(m: Mnemonic, a: &Word, by: usize, n: usize) -> Word {
+pub(crate) fn shifted(m: Mnemonic, a: &Word, by: usize, n: usize) -> Word {
     use Mnemonic::{Rol, Sar, Sarx, Shl, Shlx, Shr, Shrx};
     let a = a.bits();
     let bit = |j: usize| match m {

@@ -16,17 +16,40 @@ use std::{
 pub const LINE: usize = 64;
 
 #[derive(Debug)]
-struct Region {
-    range: Range<u64>,
-    writable: bool,
-    file: String,
-    bytes: Vec<u8>,
+pub(crate) struct Region {
+    pub(crate) range: Range<u64>,
+    pub(crate) writable: bool,
+    pub(crate) file: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Whose instructions a program has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Isa {
+    X86,
+    Arm,
+}
+
+/// What registers hold at the marker: those of a function's first six arguments, the stack, the place where it goes on, and where a thread's own memory is.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    pub arguments: [u64; 6],
+    pub stack: u64,
+    pub at: u64,
+    pub fs: u64,
+}
+
+impl From<Registers> for Marker {
+    fn from(r: Registers) -> Self {
+        Self { arguments: [r.rdi, r.rsi, r.rdx, r.rcx, r.r8, r.r9], stack: r.rsp, at: r.rip, fs: r.fs_base }
+    }
 }
 
 /// What a process is when it meets its marker.
 pub struct Image {
-    regions: Vec<Region>,
-    pub registers: Registers,
+    pub(crate) regions: Vec<Region>,
+    pub isa: Isa,
+    pub marker: Marker,
     /// All of the stack that the system has given it.
     pub stack: Range<u64>,
     /// How often CPUID and XGETBV were answered before that.
@@ -95,7 +118,11 @@ impl Image {
                 regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
             }
         }
-        Ok(Self { regions, registers, stack, answered: 0, names: Mutex::default() })
+        Ok(Self::new(Isa::X86, regions, registers.into(), stack))
+    }
+
+    pub(crate) fn new(isa: Isa, regions: Vec<Region>, marker: Marker, stack: Range<u64>) -> Self {
+        Self { regions, isa, marker, stack, answered: 0, names: Mutex::default() }
     }
 
     fn region(&self, at: u64) -> Option<&Region> {

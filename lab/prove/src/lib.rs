@@ -3,7 +3,7 @@
 //! ```text
 //! field    what a bit is: a polynomial at two random points       unknown  inputs, the S-box, sums
 //! spec     the standards                                          image    a process right before the call
-//! memory   machine   general   vector   the processor
+//! memory   machine   general   vector   the processor           arm      that of AArch64
 //! calls    what is called, with which arguments                   prove    one call held against the standard
 //! target   programs of anybody, compiled                  concrete a call over numbers, by the processor
 //! plan     which calls                                            table    all of them, on all cores
@@ -16,6 +16,7 @@
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+pub mod arm;
 pub mod calls;
 pub mod checks;
 pub mod concrete;

@@ -54,7 +54,7 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
     let image = Image::of_process(traced.id(), start)?;
     let mut decoded = Decoded::default();
     let mut machine = Machine::new(&image, &mut decoded, ROWS[case.row].1, seed, subject.perform, 0..0);
-    machine.general = general(&start).map(Word::Number);
+    machine.general = general(&start).map(Word::Number).to_vec();
     let (vectors, masks) = vectors(&traced.extended()?);
     for (vector, bytes) in machine.vectors.iter_mut().zip(&vectors) {
         *vector = std::array::from_fn(|i| Bit::from(bytes[i / 8] >> (i % 8) & 1 == 1));

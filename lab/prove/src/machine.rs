@@ -3,13 +3,13 @@
 
 use crate::{
     field::{Bit, Byte, I, O, Vector, elements, lifted, none, number},
-    image::Image,
+    image::{Image, Isa},
     lines::Lines,
     memory::Memory,
-    unknown::{Map, Seed, Unknown},
+    unknown::{MANY, Map, Seed, Unknown},
     ways::{Low, Ways},
 };
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register, RflagsBits};
 use std::ops::Range;
 
 /// What stops the interpreter.
@@ -169,7 +169,9 @@ impl Zero {
         if bits.contains(&I) {
             return Self::Is(false);
         }
-        let unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
+        let mut unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
+        // Of one bit that is all of a word, once: a product would have powers of it.
+        unknown.dedup();
         if unknown.is_empty() { Self::Is(true) } else { Self::IfNone(unknown) }
     }
 }
@@ -186,18 +188,19 @@ pub struct Decoded {
 /// A condition on numbers that was decided: place, operands, outcome.
 pub type Decision = (u64, ConditionCode, [u64; 2], bool);
 
-/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
-const MANY: u32 = 64;
-
 /// Bits of the widest vector.
 pub const WIDEST: usize = 512;
 
 /// Bounds of degrees of polynomials: what is in each register, and what the instruction at hand has read.
 #[derive(Clone, Debug)]
 pub struct Degrees {
-    general: [u32; 16],
-    vectors: Box<[[u32; WIDEST / 8]; 32]>,
+    pub(crate) general: [u32; 32],
+    pub(crate) vectors: Box<[[u32; WIDEST / 8]; 32]>,
+    /// Of bits that flags are of, and of the carry itself.
     flags: u32,
+    carry: u32,
+    /// The carry of the instruction at hand, where that is a product.
+    own_carry: u32,
     /// The greatest degree that was read of general registers, and the sum of all.
     greatest: u32,
     sum: u32,
@@ -212,12 +215,24 @@ pub struct Degrees {
 impl Degrees {
     fn new() -> Self {
         let vectors = Box::new([[1; WIDEST / 8]; 32]);
-        Self { general: [1; 16], vectors, flags: 0, greatest: 0, sum: 0, multiplies: false, worst: 1, argument: 1, decided: 0 }
+        Self {
+            general: [1; 32],
+            vectors,
+            flags: 0,
+            carry: 0,
+            own_carry: 0,
+            greatest: 0,
+            sum: 0,
+            multiplies: false,
+            worst: 1,
+            argument: 1,
+            decided: 0,
+        }
     }
 
     /// A new instruction, which has not read anything.
     pub(crate) fn forget(&mut self) {
-        (self.greatest, self.sum, self.multiplies) = (0, 0, false);
+        (self.greatest, self.sum, self.multiplies, self.own_carry) = (0, 0, false, 0);
     }
 
     pub(crate) fn read(&mut self, degree: u32) {
@@ -230,9 +245,44 @@ impl Degrees {
         self.greatest
     }
 
+    /// All flags are of what was read.
+    pub(crate) fn all_flagged(&mut self) {
+        self.flags = self.result();
+        self.carry = self.flags.max(self.own_carry);
+        self.worst = self.worst.max(self.carry);
+    }
+
+    /// What flags are of, and the carry; and as they were.
+    pub(crate) fn flags(&self) -> [u32; 2] {
+        [self.flags, self.carry]
+    }
+
+    pub(crate) fn set_flags(&mut self, flags: [u32; 2]) {
+        [self.flags, self.carry] = flags;
+    }
+
     /// Of what flags are of.
     pub(crate) fn of_flags(&self) -> u32 {
         self.flags
+    }
+
+    pub(crate) fn of_carry(&self) -> u32 {
+        self.carry
+    }
+
+    /// The carry says whether any of `n` bits that were read is one.
+    pub(crate) fn carry_of_all(&mut self, n: usize) {
+        self.own_carry = self.greatest.saturating_mul(n as u32);
+    }
+
+    /// What flags are of now. Those that an instruction leaves as they were keep their degree, and so do all behind a shift by a register, which may be one by 0.
+    fn flagged(&mut self, i: &Instruction) {
+        let degree = self.result();
+        let shifts = i.op_count() == 2 && i.op1_register() == Register::CL;
+        let keeps = |flag: u32| shifts || i.rflags_modified() & flag == 0;
+        self.carry = degree.max(self.own_carry).max(if keeps(RflagsBits::CF) { self.carry } else { 0 });
+        self.flags = degree.max(if keeps(RflagsBits::ZF) { self.flags } else { 0 });
+        self.worst = self.worst.max(self.carry);
     }
 
     /// Some general register is read that is no operand.
@@ -243,7 +293,7 @@ impl Degrees {
 
     /// What registers held before; each of them may hold symbols now.
     pub(crate) fn back_to(&mut self, then: &Self) {
-        (self.general, self.flags) = (then.general, 0);
+        (self.general, self.flags, self.carry) = (then.general, 0, 0);
         self.vectors.clone_from(&then.vectors);
         let vectors = self.vectors.as_flattened_mut().iter_mut();
         self.general.iter_mut().chain(vectors).for_each(|degree| *degree = (*degree).max(1));
@@ -296,7 +346,8 @@ pub struct Machine<'a> {
     pub memory: Memory<'a>,
     pub unknown: Unknown,
     pub processor: Processor,
-    pub general: [Word; 16],
+    /// 16 of x86-64; of AArch64 31, and the stack.
+    pub general: Vec<Word>,
     pub vectors: Box<[[Bit; WIDEST]; 32]>,
     /// Masks; `None` if they are not numbers.
     pub masks: [Option<u64>; 8],
@@ -332,8 +383,12 @@ impl<'a> Machine<'a> {
     /// A processor of which nothing is known, about to execute what stands at `rip`. `scratch` is the stack that it may use.
     pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: Seed, rip: u64, scratch: Range<u64>) -> Self {
         let mut unknown = Unknown::new(seed);
-        let mut general = std::array::from_fn(|_| Word::of(std::array::from_fn(|_| unknown.random.symbol())));
-        general[Register::RSP.number()] = Number(scratch.end);
+        let (count, stack) = match image.isa {
+            Isa::X86 => (16, Register::RSP.number()),
+            Isa::Arm => (32, crate::arm::STACK),
+        };
+        let mut general: Vec<Word> = (0..count).map(|_| Word::of(std::array::from_fn(|_| unknown.random.symbol()))).collect();
+        general[stack] = Number(scratch.end);
         let mut vectors = vec![[O; WIDEST]; 32];
         vectors.as_flattened_mut().iter_mut().for_each(|bit| *bit = unknown.random.symbol());
         Self {
@@ -347,7 +402,7 @@ impl<'a> Machine<'a> {
             masks: [None; 8],
             flags: Flags::UNDEFINED,
             rip,
-            fs: image.registers.fs_base,
+            fs: image.marker.fs,
             verdicts: Map::default(),
             asked: Vec::new(),
             ways: None,
@@ -367,18 +422,59 @@ impl<'a> Machine<'a> {
     /// Executes one instruction.
     pub fn step(&mut self) -> Result<()> {
         let at = self.rip;
+        if self.image.isa == Isa::Arm {
+            return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.said(at))));
+        }
         let i = self.fetch(at)?;
+        self.executes(at, crate::vector::is_kernel(&i));
+        self.rip = i.next_ip();
+        self.execute(&i).map_err(|why| why.at(format_args!("{} ({i})", self.image.place(at))))
+    }
+
+    /// Counts an instruction, and notes its place.
+    pub(crate) fn executes(&mut self, at: u64, is_kernel: bool) {
         self.steps += 1;
         if let Some(visited) = &mut self.decoded.visited {
             *visited.entry(at).or_default() += 1;
         }
         let fold = |hash: u64| (hash.rotate_left(5) ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.trace[0] = fold(self.trace[0]);
-        if crate::vector::is_kernel(&i) {
+        if is_kernel {
             self.trace[1] = fold(self.trace[1]);
         }
-        self.rip = i.next_ip();
-        self.execute(&i).map_err(|why| why.at(format_args!("{} ({i})", self.image.place(at))))
+    }
+
+    /// The instruction there, for people.
+    pub(crate) fn said(&self, at: u64) -> String {
+        match self.image.isa {
+            Isa::X86 => self.decoded.instructions.get(&at).copied().unwrap_or_default().to_string(),
+            Isa::Arm => self.word(at).map_or_else(|_| "no memory".into(), |word| format!("{word:08x}")),
+        }
+    }
+
+    /// The place behind an instruction that was executed.
+    pub(crate) fn behind(&self, at: u64) -> Option<u64> {
+        match self.image.isa {
+            Isa::X86 => self.decoded.instructions.get(&at).map(Instruction::next_ip),
+            Isa::Arm => Some(at + 4),
+        }
+    }
+
+    /// The stack's end, where a call begins; and what a call answers.
+    pub(crate) fn stack(&self) -> &Word {
+        &self.general[if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::arm::STACK }]
+    }
+
+    pub(crate) fn answer(&self) -> &Word {
+        &self.general[0]
+    }
+
+    /// What a function gives back as it was.
+    pub(crate) fn kept(&self) -> Vec<Word> {
+        match self.image.isa {
+            Isa::X86 => crate::prove::KEPT.map(|r| self.register(r)).to_vec(),
+            Isa::Arm => self.arm_kept(),
+        }
     }
 
     /// Runs until it is to execute what stands there.
@@ -420,7 +516,7 @@ impl<'a> Machine<'a> {
         // What flags are of.
         if i.rflags_written() != 0 {
             self.compares = i.ip();
-            self.degrees.flags = self.degrees.result();
+            self.degrees.flagged(i);
         }
         Ok(())
     }
@@ -686,7 +782,7 @@ impl<'a> Machine<'a> {
     /// Where the sign says whether tags are equal.
     fn verdict_of_sign(&mut self) -> Option<bool> {
         let (behind, sign) = self.sign?;
-        if self.decoded.instructions.get(&self.compares)?.next_ip() != behind {
+        if self.behind(self.compares)? != behind {
             return None;
         }
         let (what, is_equal) = [(sign, true), (sign.inverted(), false)].into_iter().find(|(what, _)| self.verdicts.contains_key(what))?;

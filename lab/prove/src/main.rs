@@ -3,11 +3,12 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use gcm_prove::{
-    calls::{Case, Layout, ROWS},
+    arm,
+    calls::{ARM_ROWS, Case, Layout, ROWS, row_of},
     checks,
     induct::{self, Over},
     plan::{self, Lengths},
-    planted, target,
+    planted, symbols, target,
     unknown::{self, Seed},
 };
 use std::{
@@ -20,7 +21,7 @@ use std::{
 const USAGE: &str = "gcm-prove new NAME            writes NAME.c, a target to be filled in
 gcm-prove TARGET.c [-l LIBRARY]... [what the C compiler is to be told]...
 gcm-prove PROGRAM             a program that has been compiled so
-  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse: these only
+  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse; aes-neon, aes-neon-eor3: these only
   --sweep                     each length, not a sample
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
   --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
@@ -77,10 +78,10 @@ fn work() -> Result<bool, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
     let rows: Vec<usize> = match options.get("row") {
+        None if symbols::is_arm(&program) => (ROWS.len()..ROWS.len() + ARM_ROWS.len()).collect(),
         None => (0..ROWS.len()).collect(),
         Some(names) => {
-            let number =
-                |name: &str| ROWS.iter().position(|(row, _)| *row == name).ok_or_else(|| format!("--row {name}: there is no such row"));
+            let number = |name: &str| row_of(name).ok_or_else(|| format!("--row {name}: there is no such row"));
             names.split(',').map(number).collect::<Result<_, _>>()?
         }
     };
@@ -98,6 +99,13 @@ fn work() -> Result<bool, String> {
     if options.contains_key("plant") {
         return planted::plant(&name, &program, &rows, seed);
     }
+    if options.contains_key("forms") && symbols::is_arm(&program) {
+        let mut failed = 0;
+        for &row in &rows {
+            failed += arm::lockstep::check(&target::started(&name, &program, row, None)?, row, seed)?;
+        }
+        return Ok(failed == 0);
+    }
     if options.contains_key("forms") {
         let (mut encodings, mut proofs) = (BTreeSet::new(), 0);
         for &row in &rows {
@@ -108,6 +116,9 @@ fn work() -> Result<bool, String> {
         return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
     }
     if options.contains_key("lengths") {
+        if symbols::is_arm(&program) {
+            return Err("--lengths is not built for AArch64".into());
+        }
         let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
         let (longest, turn) = (number("longest")?, number("turn")?);
         let mut failed = 0;

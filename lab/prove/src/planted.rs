@@ -2,14 +2,16 @@
 //! lengths at which the processor itself gives a wrong answer.
 
 use crate::{
-    calls::{Case, ROWS, Subject},
+    arm,
+    calls::{self, Case, Subject},
     concrete,
+    image::Isa,
     machine::Decoded,
     plan::{self, Lengths, said},
     prove::{Failure, LIMIT, prove},
     unknown::{Map, Seed},
 };
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::Mnemonic;
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -31,10 +33,32 @@ fn texts() -> Vec<usize> {
 /// Candidates of a kind that are tried.
 const TRIED: usize = 40;
 
+/// A product without carry: where it is, what it is, and its byte that says which halves are multiplied, with the bit.
+#[derive(Clone, Debug)]
+struct Product {
+    at: u64,
+    said: String,
+    byte: u64,
+    bit: u8,
+}
+
+impl Product {
+    /// If the instruction there is one.
+    fn of(subject: &Subject, decoded: &Decoded, at: u64) -> Option<Self> {
+        if subject.image.isa == Isa::Arm {
+            let word = u32::from_le_bytes(subject.image.bytes(at)?);
+            return arm::is_product(word).then(|| Self { at, said: format!("{word:08x}"), byte: at + 3, bit: 0x40 });
+        }
+        let i = decoded.instructions.get(&at)?;
+        let is_product = matches!(i.mnemonic(), Mnemonic::Pclmulqdq | Mnemonic::Vpclmulqdq);
+        is_product.then(|| Self { at, said: i.to_string(), byte: i.next_ip() - 1, bit: 1 })
+    }
+}
+
 /// Where an instruction is executed: texts, and how often at the longest.
 #[derive(Clone, Debug)]
 struct Executed {
-    instruction: Instruction,
+    product: Product,
     texts: Vec<usize>,
     often: u64,
 }
@@ -64,7 +88,7 @@ fn executed(subject: &Subject, cases: &mut Vec<Case>, seed: Seed) -> BTreeMap<u6
         decoded.visited = Some(Map::default());
         prove(subject, decoded, case, seed.wrapping_add(case.text as Seed), LIMIT, false).map(|_| {
             let visited = decoded.visited.take().unwrap_or_default().into_iter();
-            visited.map(|(at, often)| (decoded.instructions[&at], often)).filter(|(i, _)| is_product(i)).collect::<Vec<_>>()
+            visited.filter_map(|(at, often)| Some((Product::of(subject, decoded, at)?, often))).collect::<Vec<_>>()
         })
     });
     let mut all: BTreeMap<u64, Executed> = BTreeMap::new();
@@ -72,8 +96,8 @@ fn executed(subject: &Subject, cases: &mut Vec<Case>, seed: Seed) -> BTreeMap<u6
     for (text, visited) in visits {
         let Ok(visited) = visited else { continue };
         proved.push(text);
-        for (instruction, often) in visited {
-            let executed = all.entry(instruction.ip()).or_insert(Executed { instruction, texts: Vec::new(), often });
+        for (product, often) in visited {
+            let executed = all.entry(product.at).or_insert(Executed { product, texts: Vec::new(), often });
             executed.texts.push(text);
             executed.often = often;
         }
@@ -82,16 +106,12 @@ fn executed(subject: &Subject, cases: &mut Vec<Case>, seed: Seed) -> BTreeMap<u6
     all
 }
 
-fn is_product(i: &Instruction) -> bool {
-    matches!(i.mnemonic(), Mnemonic::Pclmulqdq | Mnemonic::Vpclmulqdq)
-}
-
-/// The program with the fault: the product takes the other half of its first operand.
+/// The program with the fault: the product takes the other half of its first operand; on AArch64 of both.
 fn planted(name: &str, program: &Path, row: usize, executed: &Executed) -> Result<(Subject, u8), String> {
     let mut subject = Subject::on(name, program, row)?;
-    let last = executed.instruction.next_ip() - 1;
-    let byte = subject.image.bytes::<1>(last).ok_or("an instruction outside of the program")?[0] ^ 1;
-    subject.patch(last, byte)?;
+    let Product { byte: at, bit, .. } = executed.product;
+    let byte = subject.image.bytes::<1>(at).ok_or("an instruction outside of the program")?[0] ^ bit;
+    subject.patch(at, byte)?;
     Ok((subject, byte))
 }
 
@@ -114,7 +134,7 @@ pub fn plant(name: &str, program: &Path, rows: &[usize], seed: Seed) -> Result<b
     println!("|---|---|---|---|---|---|");
     let mut all_found = true;
     for &row in rows {
-        let row_name = ROWS[row].0;
+        let row_name = calls::row(row).0;
         let subject = match Subject::on(name, program, row) {
             Ok(subject) => subject,
             Err(why) => {
@@ -144,12 +164,12 @@ pub fn plant(name: &str, program: &Path, rows: &[usize], seed: Seed) -> Result<b
                 }
                 let [refuted, wrong] = found(&wrong_subject, &cases, seed);
                 let is_exact = refuted == wrong;
-                let place = subject.image.place(executed.instruction.ip());
+                let place = subject.image.place(executed.product.at);
                 let [executed_at, refuted_at, wrong_at] = [&executed.texts, &refuted, &wrong].map(|texts| said(texts));
                 let verdict = if is_exact { "exact" } else { "NOT EXACT" };
                 println!(
                     "| {row_name} | in {kind}: {place}: {} ends with {byte:02x} | {executed_at} | {refuted_at} | {wrong_at} | {verdict} |",
-                    executed.instruction
+                    executed.product.said
                 );
                 all_found &= is_exact;
                 is_found = true;

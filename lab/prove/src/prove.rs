@@ -1,7 +1,7 @@
 //! One call, held against the standard.
 
 use crate::{
-    calls::{AROUND_BOTH, Case, Form, Places, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
+    calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
     field::{Bit, Block, Byte, byte, none, number, xor},
     machine::{Decoded, Machine, Stop, Word},
     spec::{self, Gcm},
@@ -90,9 +90,11 @@ impl Proved {
         let pairs = square(asked as u64) / 2.0;
         // Bits that are looked at: of at most four operands an instruction, and of what is compared at the end.
         let bits = 4.0 * 512.0 * steps as f64 + 8.0 * (case.text as f64 + 65536.0);
-        // Each is held against 0, 1, another bit and its opposite. What decides is held against what may decide.
+        // Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
         let decided = machine.degrees.decided.max(128 * blocks);
-        let sum = pairs * square(argument) + 4.0 * bits * square(degree) + 16.0 * square(decided);
+        let compared = 4.0 * bits + machine.unknown.recognized as f64;
+        let sum = pairs * square(argument) + compared * square(degree) + 16.0 * square(decided);
+        let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }
@@ -306,25 +308,24 @@ fn prove_way(
     if verb.opens {
         machine.verdicts.insert(equal_tags, case.right);
     }
-    let kept = KEPT.map(|r| machine.register(r));
-    let top = machine.register(Register::RSP).number()?;
+    let kept = machine.kept();
     machine.memory.watch();
     let entry = if wiped { machine.registers() } else { Vec::new() };
     let ended = machine.run_to(RETURN, limit);
     *ways = machine.ways.take().unwrap_or_default();
     ended?;
-    let told = machine.register(Register::RAX);
+    let told = machine.answer().clone();
     *answer = Some(told.clone());
 
     let first = [machine.marked.take().unwrap_or_default(), entry].concat();
     if wiped
         && verb.wipes
-        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, ROWS[case.row].0 == "vaes-avx512")
+        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, row(case.row).0 == "vaes-avx512")
     {
         return refuted(format!("{} bytes of secrets are left on the stack, {} in registers", left.0, left.1));
     }
 
-    if KEPT.map(|r| machine.register(r)) != kept || machine.register(Register::RSP) != Word::Number(top + 8) {
+    if machine.kept() != kept || *machine.stack() != Word::Number(subject.top(case)) {
         return refuted("a register of the caller is not what it was");
     }
     let accepts = !verb.opens || case.right;

@@ -99,11 +99,13 @@ impl Ghash {
         z.reduced().try_into().expect("128 sums")
     }
 
-    /// 6.4, from Y on, over whole blocks.
+    /// 6.4, from Y on, over whole blocks. Each hash, and its sum with the next block, has a known degree.
     pub fn ghash(&self, unknown: &mut Unknown, y: &Block, data: &[Byte]) -> Block {
         let mut y = bits(y);
         for (x, degree) in data.as_chunks().0.iter().zip(2..) {
-            y = self.times(&xor(&bits(x), &y));
+            let sum = xor(&bits(x), &y);
+            unknown.note(&sum, degree - 1);
+            y = self.times(&sum);
             unknown.note(&y, degree);
         }
         block(&y)

@@ -31,6 +31,8 @@ impl Symbols {
         let named =
             symbols.filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && is_code(symbol));
         let mut all: Vec<_> = named.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_owned()))).collect();
+        // On AArch64 `$x` says that instructions begin.
+        all.retain(|(_, name)| !name.starts_with('$'));
         all.sort();
         Self { all, moves: file.kind() == ObjectKind::Dynamic }
     }
@@ -49,6 +51,11 @@ impl Symbols {
     pub fn address(&self, name: &str) -> Option<u64> {
         self.all.iter().find(|(_, other)| other == name).map(|(at, _)| *at)
     }
+}
+
+/// Whether a program is one of AArch64.
+pub fn is_arm(file: &Path) -> bool {
+    fs::read(file).is_ok_and(|bytes| object::File::parse(&*bytes).is_ok_and(|file| file.architecture() == object::Architecture::Aarch64))
 }
 
 /// Where a program asks what the processor is, with the bytes of each such instruction.

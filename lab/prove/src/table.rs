@@ -1,7 +1,7 @@
 //! Many calls, on all cores, and a table of them.
 
 use crate::{
-    calls::{Case, Layout, ROWS, Subject},
+    calls::{ARM_ROWS, Case, Layout, ROWS, Subject, row},
     machine::Decoded,
     plan::{Group, said},
     prove::{Failure, LIMIT, Proved, prove},
@@ -76,8 +76,8 @@ pub fn outcomes(subject: &Subject, groups: &[Group], seed: Seed, options: Option
         }
     });
     let outcomes: Vec<Outcome> = outcomes.into_iter().map(|outcome| outcome.into_inner().expect("no panic")).collect();
-    for (row, (name, _)) in ROWS.iter().enumerate() {
-        let proved = groups.iter().zip(&outcomes).filter(|(group, outcome)| group.row == row && outcome.failures.is_empty());
+    for (number, name) in ROWS.iter().map(|row| row.0).chain(ARM_ROWS.map(|row| row.0)).enumerate() {
+        let proved = groups.iter().zip(&outcomes).filter(|(group, outcome)| group.row == number && outcome.failures.is_empty());
         let calls: usize = proved.map(|(_, outcome)| outcome.runs).sum();
         if calls > 0 {
             println!("proof::{}/{name} ok {calls}", subject.name.replace('-', "_"));
@@ -112,7 +112,7 @@ impl Outcome {
 
     fn print(&self, subject: &Subject, group: &Group) {
         let Outcome { runs, steps, time, bound, failures, .. } = self;
-        let (row, verb) = (ROWS[group.row].0, &subject.verbs[group.verb].name);
+        let (row, verb) = (row(group.row).0, &subject.verbs[group.verb].name);
         let (seconds, bound) = (time.as_secs_f64(), bound.ceil());
         match failures.len() {
             0 => println!("| {row} | {verb} | {} | {runs} | {steps} | {seconds:.1} | 2^{bound} |", group.what),

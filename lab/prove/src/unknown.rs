@@ -97,6 +97,9 @@ impl Hasher for Fold {
     }
 }
 
+/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
+pub const MANY: u32 = 64;
+
 /// 32 bits, the least significant first.
 pub type Word32 = [Bit; 32];
 
@@ -122,6 +125,10 @@ pub struct Unknown {
     pub lines: Option<Lines>,
     /// Bits of hashes, and their degree: what the standard has on its way.
     hashes: Map<Bit, u32>,
+    /// Bits that are a sum of two, where a byte was made less by one: what it was, and whether it has changed.
+    pub changed: Map<Bit, (Bit, Bit)>,
+    /// How often a bit was held against one of these, or of the hashes.
+    pub recognized: u64,
 }
 
 impl Unknown {
@@ -143,6 +150,8 @@ impl Unknown {
             met: 0,
             lines: None,
             hashes: Map::default(),
+            changed: Map::default(),
+            recognized: 0,
         }
     }
 
@@ -189,12 +198,18 @@ impl Unknown {
 
     /// What is carried out of the sum of 32 bits and a number.
     pub fn carry32(&mut self, of: &Word32, n: u32) -> Bit {
+        if let Some(of) = number(of) {
+            return Bit::from((of as u32).checked_add(n).is_none());
+        }
         *self.carries.entry((*of, n)).or_insert_with(|| self.random.symbol())
     }
 
     /// `a` - `b` modulo 2^8, and whether `a` is less. Of that is known: neither is less if they are equal, and one is if they are not; so of the two answers one
-    /// is a variable, and the other follows. (A polynomial in both that agrees with the standard wherever (1 + l)(1 + m) is "equal" agrees for all bytes, because
-    /// what vanishes there is a multiple of that difference, which has no factors.)
+    /// is a variable, and the other follows. With e for "equal", a point of the surface (1 + l)(1 + m) = e is what l and the bytes choose, and m is
+    /// 1 + e / (1 + l). A polynomial that vanishes for all these points is a multiple of (1 + l)(1 + m) + e: this is linear in m, and 1 + l, its coefficient, has no
+    /// factor with e in common, because e does not have l (Gauss' lemma). So the polynomial vanishes for all bytes. A polynomial of degree d has m at most d / 9 times, since m
+    /// counts as the degree of e, eight times that of a bit, and one: [`crate::prove::Proved`] makes the bound greater by (10/9)^2 for the denominators. (A point with l = 1
+    /// gives a wrong m; that its probability is 2^-64 is less than what the bound rounds up.)
     pub fn difference8(&mut self, a: &Byte, b: &Byte) -> (Byte, Bit) {
         if let Some(known) = self.differences.get(&(*a, *b)) {
             return *known;
@@ -206,6 +221,11 @@ impl Unknown {
         };
         self.differences.insert((*a, *b), (low, less));
         (low, less)
+    }
+
+    /// Whether there is such a difference.
+    pub fn differs(&self) -> bool {
+        !self.differences.is_empty()
     }
 
     /// The word, and the number added to it, of whose sum this is the lowest byte.
@@ -240,10 +260,15 @@ impl Unknown {
 
     /// A bound of a degree is a sum where code multiplies, even if terms of that degree cancel each other out, as they do in Winograd's way
     /// to multiply. What is a hash of the standard has no greater degree than that.
-    pub fn lower(&self, vector: &mut Vector) {
-        for (byte, degree) in vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees) {
-            let known = byte.iter().try_fold(0, |most, bit| Some(self.hashes.get(bit)?.max(&most)).copied());
-            *degree = known.map_or(*degree, |known| known.min(*degree));
+    pub fn lower(&mut self, vector: &mut Vector) {
+        let bytes = vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees);
+        for (byte, degree) in bytes.filter(|(_, degree)| **degree > MANY) {
+            let mut known = |bit| {
+                self.recognized += self.hashes.len() as u64;
+                self.hashes.get(bit)
+            };
+            let most = byte.iter().try_fold(0, |most, bit| Some(*known(bit)?.max(&most)));
+            *degree = most.map_or(*degree, |most| most.min(*degree));
         }
     }
 

@@ -11,7 +11,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 /// What a vector instruction does; numbers are bits of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Family {
+pub(crate) enum Family {
     /// A whole vector; memory that is masked off is not touched.
     Move(usize),
     /// And memory must be aligned to its size.
@@ -283,7 +283,7 @@ pub(crate) fn is_kernel(i: &Instruction) -> bool {
 }
 
 /// Elements of `bits` bits that are picked from elsewhere, or zeros, up to a width of `n` bits.
-fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(&'v Vector, usize)>) -> Vector {
+pub(crate) fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(&'v Vector, usize)>) -> Vector {
     let mut result = Vector::zeros(n);
     for (j, range) in elements(n, bits).enumerate() {
         if let Some((vector, element)) = from(j) {
@@ -295,7 +295,7 @@ fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(&'v Vector,
 }
 
 /// Two vectors, bit by bit; whether two bits may be multiplied.
-fn bitwise(a: &Vector, b: &Vector, f: fn(Bit, Bit) -> Bit, may_multiply: bool) -> Vector {
+pub(crate) fn bitwise(a: &Vector, b: &Vector, f: fn(Bit, Bit) -> Bit, may_multiply: bool) -> Vector {
     let bits: Vec<Bit> = a.bits.iter().zip(&b.bits).map(|(&a, &b)| f(a, b)).collect();
     let multiplies = |j: usize| may_multiply && (8 * j..8 * j + 8).any(|i| a.bits[i].multiplies(b.bits[i]));
     let degree = |j: usize| match (a.degrees[j], b.degrees[j]) {
@@ -307,7 +307,7 @@ fn bitwise(a: &Vector, b: &Vector, f: fn(Bit, Bit) -> Bit, may_multiply: bool) -
     Vector { bits, degrees }
 }
 
-fn index(of: &[Bit]) -> Result<usize> {
+pub(crate) fn index(of: &[Bit]) -> Result<usize> {
     number(of).map(|n| n as usize).ok_or_else(|| "a symbol says which element".into())
 }
 
@@ -870,7 +870,7 @@ fn looked_up(table: &Vector, index: &Vector) -> Vector {
 }
 
 /// Bits of each element moved up or down.
-fn moved(family: Family, a: &Vector, e: usize, by: usize) -> Vector {
+pub(crate) fn moved(family: Family, a: &Vector, e: usize, by: usize) -> Vector {
     let mut result = Vector::zeros(a.len());
     for range in elements(a.len(), e) {
         let from = &a.bits[range.clone()];

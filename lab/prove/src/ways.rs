@@ -87,8 +87,8 @@ impl Machine<'_> {
     /// One of both ways of a condition that must not decide.
     pub(crate) fn follow(&mut self, condition: ConditionCode, why: &str) -> Result<bool> {
         let at = self.compares;
-        let compares = self.decoded.instructions.get(&at).copied().unwrap_or_default();
-        let low = self.low.clone().filter(|low| low.behind == compares.next_ip());
+        let behind = self.behind(at);
+        let low = self.low.clone().filter(|low| Some(low.behind) == behind);
         let mut facts = [None, None];
         if let Some(low) = &low {
             let [least, most] = self.unknown.range(&low.byte);
@@ -108,6 +108,7 @@ impl Machine<'_> {
             |bit: &Bit| self.ways.as_ref().is_some_and(|ways| ways.public.contains(bit) || ways.public.contains(&bit.inverted()));
         let is_public = matches!(&self.flags.zero, Zero::IfNone(bits) if zero.is_some() && bits.iter().all(of_public))
             && matches!(condition, ConditionCode::e | ConditionCode::ne);
+        let compares = self.said(at);
         let ways = self.ways.as_mut().expect("somebody wants to know");
         let Some(&outcome) = ways.chosen.get(ways.met) else {
             ways.parts = Some((format!("{place} ({compares}), {condition:?}: {why}"), facts, is_public));

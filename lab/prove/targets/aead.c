@@ -48,6 +48,9 @@ static const verb verbs[] = {
 static const char *setup(const char *row) {
     static uint8_t key[32], out[64];
     (void)row;
+#ifdef NAMED
+    NAMED(row);
+#endif
     aeads[0] = EVP_aead_aes_128_gcm(), aeads[1] = EVP_aead_aes_192_gcm(), aeads[2] = EVP_aead_aes_256_gcm();
     for (int i = 0; i < 3; i++) {
         size_t l;

@@ -7,7 +7,9 @@ static uint64_t seal(const call *c) {
                      "pcmpeqb %%xmm1, %%xmm2; pcmpeqd %%xmm1, %%xmm2; pcmpgtb %%xmm1, %%xmm2; pcmpgtd %%xmm1, %%xmm2; vpcmpgtq %%xmm1, %%xmm2, %%xmm5\n"
                      "pcmpistri $0x1a, %%xmm1, %%xmm2; packuswb %%xmm1, %%xmm2; vpackuswb %%xmm3, %%xmm1, %%xmm6; pshufb %%xmm1, %%xmm2; vpshufb %%xmm3, %%xmm2, %%xmm1\n"
                      "paddb %%xmm1, %%xmm2; paddd %%xmm1, %%xmm1; cmc; stc; clc\n"
-                     "cmovne %%rdx, %%rsi; cmove %%edx, %%esi; setb %%al; setne %%cl; add $16, %%dl; addl $0x6000000, %%edx; lea 1(%%rdx), %%rcx; cmp $1, %%rcx"
+                     "cmovne %%rdx, %%rsi; cmove %%edx, %%esi; setb %%al; setne %%cl; add $16, %%dl; addl $0x6000000, %%edx; lea 1(%%rdx), %%rcx; cmp $1, %%rcx\n"
+                     "neg %%rcx; sbb %%rcx, %%rcx; neg %%dl; sbb %%esi, %%esi; test %%sil, %%sil\n"
+                     "movzbl %%dl, %%edx; mov %%edx, %%eax; not %%eax; sub $1, %%edx; and %%edx, %%eax; sub $1, %%rcx; sub $7, %%rcx; rdsspq %%rcx; bsf %%rcx, %%rdx; bsr %%edx, %%edx; andn %%rcx, %%rdx, %%rax"
                      :
                      :
                      : "rax", "rcx", "rdx", "rsi", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "cc");

@@ -36,6 +36,20 @@ typedef struct {
 
 static uint8_t gcm_prove_arena[4 << 20] __attribute__((aligned(4096)));
 
+/* What stops the program, with six words in the registers of a call's arguments; and the rows of its processors. */
+#ifdef __aarch64__
+#define GCM_PROVE_ROWS "row;aes-neon\nrow;aes-neon-eor3\n"
+#define GCM_PROVE_MARKER(call, perform, arena, size, told, length)                                                                          \
+    __asm__ volatile("mov x0, %0\nmov x1, %1\nmov x2, %2\nmov x3, %3\nmov x4, %4\nmov x5, %5\nbrk #0"                                        \
+                     : : "r"(call), "r"(perform), "r"(arena), "r"(size), "r"(told), "r"(length) : "x0", "x1", "x2", "x3", "x4", "x5", "memory")
+#else
+#define GCM_PROVE_ROWS "row;vaes-avx512\nrow;vaes-avx2\nrow;aesni-avx\nrow;aesni-sse\n"
+#define GCM_PROVE_MARKER(call, perform, arena, size, told, length)                                                                          \
+    register const char *gcm_prove_r8 __asm__("r8") = told;                                                                                  \
+    register size_t gcm_prove_r9 __asm__("r9") = length;                                                                                     \
+    __asm__ volatile("int3" : : "D"(call), "S"(perform), "d"(arena), "c"(size), "r"(gcm_prove_r8), "r"(gcm_prove_r9) : "memory")
+#endif
+
 /* Says what there is, and stops for the prover, whose registers then say where. `before`: what has been done until now, in words. */
 __attribute__((noinline)) static int gcm_prove(const verb *verbs, size_t count, uint64_t (*perform)(const call *), const char *before) {
     static char told[16384];
@@ -47,10 +61,8 @@ __attribute__((noinline)) static int gcm_prove(const verb *verbs, size_t count, 
     n += (size_t)snprintf(told + n, sizeof told - n, "before;%s\n", before);
     for (size_t i = 0; i < count; i++)
         n += (size_t)snprintf(told + n, sizeof told - n, "verb;%s;%s;%s;%s\n", verbs[i].name, verbs[i].how, verbs[i].keys, verbs[i].nonces);
-    n += (size_t)snprintf(told + n, sizeof told - n, "row;vaes-avx512\nrow;vaes-avx2\nrow;aesni-avx\nrow;aesni-sse\n");
-    register const char *said __asm__("r8") = told;
-    register size_t length __asm__("r9") = n;
-    __asm__ volatile("int3" : : "D"(&c), "S"(perform), "d"(gcm_prove_arena), "c"(sizeof gcm_prove_arena), "r"(said), "r"(length) : "memory");
+    n += (size_t)snprintf(told + n, sizeof told - n, "%s", GCM_PROVE_ROWS);
+    GCM_PROVE_MARKER(&c, perform, gcm_prove_arena, sizeof gcm_prove_arena, told, n);
     return perform(&c) != 0;
 }
 

@@ -6,8 +6,9 @@ here=$(dirname "$(realpath "$0")")
 root=$here/../../..
 mkdir -p "$2"
 folder=$(realpath "$2")
-[ ! -e "$folder/version" ] || exit 0
+[ "$1" = fastgcm ] || [ ! -e "$folder/version" ] || exit 0
 jobs=$(nproc)
+machine=$("${CC-cc}" -dumpmachine)
 
 # The sources of a crate, copied, and its version.
 crate() {
@@ -33,7 +34,11 @@ boringssl)
     ;;
 aws-lc)
     crate aws-lc-sys ''
-    cmake -S "$folder/source/aws-lc" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_LIBSSL=OFF -DBUILD_TOOL=OFF \
+    case $machine in
+    "$(uname -m)"-*) set -- ;;
+    *) set -- -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${machine%%-*}" ;;
+    esac
+    cmake "$@" -S "$folder/source/aws-lc" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_LIBSSL=OFF -DBUILD_TOOL=OFF \
         -DDISABLE_GO=ON -DDISABLE_PERL=ON
     cmake --build "$folder/built" --target crypto --parallel "$jobs"
     mv "$folder/built/crypto/libcrypto.a" "$folder"
@@ -52,8 +57,8 @@ openssl-4)
     version="openssl-src $version"
     ;;
 # What Debian has for this machine.
-openssl-3 | libgcrypt | mbedtls)
-    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
+openssl-3 | libgcrypt | mbedtls | botan)
+    case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; botan) set -- "$@" libbotan-2-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
     cd "$folder"
     version=
     shift 2
@@ -65,11 +70,38 @@ openssl-3 | libgcrypt | mbedtls)
     mv usr/include usr/lib/*/*.a .
     version="Debian's$version"
     ;;
-ring | rustcrypto)
+ring | rustcrypto | graviola)
     CARGO_PROFILE_RELEASE_LTO=off cargo rustc --release --locked --manifest-path "$here/rust/Cargo.toml" --target-dir "$folder/built" --features "$1" --crate-type staticlib
     mv "$folder"/built/release/libprove_rust.a "$folder/"
-    case $1 in ring) crate ring 0.17 ;; *) crate aes-gcm 0.11 ;; esac
+    case $1 in ring) crate ring 0.17 ;; rustcrypto) crate aes-gcm 0.11 ;; *) crate graviola 0.4 ;; esac
     version="$1 $version"
+    ;;
+# Ours, as it is now.
+fastgcm)
+    triple=$(echo "$machine" | sed 's/-linux/-unknown-linux/')
+    [ -e "$(rustc --print sysroot)/lib/rustlib/$triple" ] || rustup target add "$triple"
+    (cd "$root" && cargo rustc --release --locked -p fastgcm-capi --crate-type staticlib --target "$triple")
+    mkdir -p "$folder/include"
+    cp "$root/crates/fastgcm-capi/include/fastgcm.h" "$folder/include/"
+    cp "$root/target/$triple/release/libfastgcm_capi.a" "$folder/libfastgcm.a"
+    version="this repository's"
+    ;;
+# Old versions, which the lock file has not, with their names of the functions that are called.
+rustcrypto-0.10.*)
+    version="aes-gcm ${1#rustcrypto-}"
+    mkdir -p "$folder/source/src"
+    sed 's/AeadInOut/AeadInPlace/; s/crypt_inout_detached/crypt_in_place_detached/; s/text.into()/text/; s/(&\*tag).try_into().ok()?/(\&*tag).into()/' \
+        "$here/rust/src/lib.rs" >"$folder/source/src/lib.rs"
+    printf '[package]\nname = "prove-rust"\nedition = "2024"\n[features]\nrustcrypto = []\n[dependencies]\naes-gcm = "=%s"\n[workspace]\n' "${1#rustcrypto-}" >"$folder/source/Cargo.toml"
+    cargo rustc --release --manifest-path "$folder/source/Cargo.toml" --target-dir "$folder/built" --features rustcrypto --crate-type staticlib
+    mv "$folder"/built/release/libprove_rust.a "$folder/"
+    ;;
+# The standard library of the newest Go that the module proxy has, or of the one that is here.
+go)
+    export CGO_ENABLED=0 GOTOOLCHAIN=go1.27.3
+    go version >&2 || export GOTOOLCHAIN=local
+    go build -C "$here/go" -trimpath -o "$folder/go" .
+    version=$(go version)
     ;;
 *)
     "$root/lab/bench/rivals/make.sh" "$1" "$folder"

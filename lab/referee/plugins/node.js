@@ -1,7 +1,7 @@
 // Node's crypto: createCipheriv, with the OpenSSL that Node carries. src/pipe.rs says what goes through the pipes. What it reads is the referee's
 // memory, where there is a compiler and the headers of Node (node-memory.c); what it writes is memory of Node, which nobody can choose.
 // without: OPENSSL_ia32cap
-const crypto = require('crypto');
+const crypto = require('crypto'); // YOURS
 const fs = require('fs');
 
 const names = ['key', 'nonce', 'AAD', 'input', 'output', 'tag'];
@@ -76,6 +76,12 @@ for (;;) {
     const texts = pieces ? cut(text, cuts.slice(aadNumber)) : [text];
     try {
         const made = message(seals, key, nonce, aads, texts, tag);
+        const [length, wanted] = [made.length, textLength + (seals ? tagLength : 0)];
+        if (length !== wanted) {
+            // A tag of another length would be written beside its place.
+            console.error(`the library returned ${length} bytes, not ${wanted}`);
+            throw new Error();
+        }
         if (memory) {
             made.copy(memory[4], places[4], 0, textLength);
             if (seals) made.copy(memory[5], places[5], textLength);

@@ -50,6 +50,11 @@ pub(crate) struct Process {
     memory: Option<Arena>,
 }
 
+/// Of a first line that is none.
+fn unclear(command: &[String], line: &str) -> String {
+    format!("{}: its first line is {line:?}, not NAME|VERSION|NUMBERS; --loud shows what else it says", command.join(" "))
+}
+
 impl Process {
     pub(crate) fn start(command: &[String], like: &Arena) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("{}: {error}", command.join(" "));
@@ -72,11 +77,11 @@ impl Process {
         let _ = fs::remove_dir_all(&folder); // whoever wants it has mapped it
         let fields: Vec<&str> = line.trim_end().split('|').collect();
         let [name, version, numbers @ ..] = fields.as_slice() else {
-            return Err(format!("{}: says {line:?}", command.join(" ")));
+            return Err(unclear(command, &line));
         };
         let numbers: Vec<usize> = numbers.iter().map_while(|number| number.parse().ok()).collect();
         let [offers, keys, tags, nonce_min, nonce_max, block, ref algorithm @ ..] = numbers[..] else {
-            return Err(format!("{}: says {line:?}", command.join(" ")));
+            return Err(unclear(command, &line));
         };
         let memory = Some(memory).filter(|_| offers as u32 & MEMORY != 0);
         memory.iter().flat_map(Arena::all).try_for_each(crate::memory::Region::fence).map_err(text)?;

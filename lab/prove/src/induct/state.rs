@@ -20,7 +20,7 @@ pub(super) enum At {
 /// All that the processor has.
 #[derive(Clone)]
 pub(super) struct State<'a> {
-    pub(super) general: [Word; 16],
+    pub(super) general: Vec<Word>,
     pub(super) vectors: Box<[[Bit; 512]; 32]>,
     pub(super) masks: [Option<u64>; 8],
     pub(super) memory: Memory<'a>,

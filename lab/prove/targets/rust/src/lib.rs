@@ -75,7 +75,23 @@ mod library {
     }
 }
 
-#[cfg(not(any(feature = "ring", feature = "rustcrypto")))]
+#[cfg(all(feature = "graviola", not(any(feature = "ring", feature = "rustcrypto"))))]
+mod library {
+    use graviola::aead::AesGcm;
+
+    pub(crate) fn seal(bytes: &[u8], nonce: [u8; 12], aad: &[u8], text: &mut [u8]) -> Option<[u8; 16]> {
+        let mut tag = [0; 16];
+        AesGcm::new(bytes).encrypt(&nonce, aad, text, &mut tag);
+        Some(tag)
+    }
+
+    pub(crate) fn open(bytes: &[u8], nonce: [u8; 12], aad: &[u8], text_and_tag: &mut [u8]) -> Option<bool> {
+        let (text, tag) = text_and_tag.split_at_mut(text_and_tag.len() - 16);
+        Some(AesGcm::new(bytes).decrypt(&nonce, aad, text, tag).is_ok())
+    }
+}
+
+#[cfg(not(any(feature = "graviola", feature = "ring", feature = "rustcrypto")))]
 mod library {
     pub(crate) fn seal(_: &[u8], _: [u8; 12], _: &[u8], _: &mut [u8]) -> Option<[u8; 16]> {
         None

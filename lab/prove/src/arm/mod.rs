@@ -1,0 +1,171 @@
+//! AArch64 on the machine of `machine`: what its registers are, and where each group of instructions stands.
+//!
+//! An instruction is one word, whose fields say all of it, so a table of groups (Arm's *Architecture Reference Manual*, C4.1) stands here in place of a decoder.
+//! The carry of a difference is kept as x86-64 has it, as a borrow: what AArch64 calls C is the opposite of `flags.carry`, always.
+
+mod general;
+pub mod lockstep;
+mod memory;
+pub mod qemu;
+mod vector;
+
+use crate::{
+    field::{Bit, Vector},
+    image::Isa,
+    machine::{Flags, Machine, Result, Stop, Word, stop},
+    unknown::MANY,
+};
+use iced_x86::ConditionCode;
+
+/// The stack, and where a call returns to, among general registers.
+pub const STACK: usize = 31;
+pub const LINK: usize = 30;
+
+/// Bits of a vector.
+const WIDTH: usize = 128;
+
+/// Some bits of an instruction, from that one on.
+fn field(i: u32, first: u32, bits: u32) -> u32 {
+    i >> first & ((1 << bits) - 1)
+}
+
+/// And as a number with a sign.
+fn signed(i: u32, first: u32, bits: u32) -> u64 {
+    i64::from((field(i, first, bits) << (32 - bits)) as i32 >> (32 - bits)) as u64
+}
+
+/// Whether an instruction is a product without carry, of 64 bits.
+pub(crate) fn is_product(i: u32) -> bool {
+    i & 0xbfe0_fc00 == 0x0ee0_e000
+}
+
+/// Whether it is of AES or such a product.
+fn is_kernel(i: u32) -> bool {
+    is_product(i) || i & 0xffff_cc00 == 0x4e28_4800
+}
+
+/// The condition in the words of x86-64, where "below" is a borrow; none of those two that always hold.
+fn condition(code: u32) -> Option<ConditionCode> {
+    use ConditionCode as C;
+    [C::e, C::ne, C::ae, C::b, C::s, C::ns, C::o, C::no, C::a, C::be, C::ge, C::l, C::g, C::le].get(code as usize).copied()
+}
+
+impl Machine<'_> {
+    /// The instruction there.
+    pub(crate) fn word(&self, at: u64) -> Result<u32> {
+        let bytes = self.image.bytes::<4>(at).filter(|_| at.is_multiple_of(4)).ok_or_else(|| Stop::from("no instruction"))?;
+        Ok(u32::from_le_bytes(std::array::from_fn(|i| self.decoded.patches.get(&(at + i as u64)).copied().unwrap_or(bytes[i]))))
+    }
+
+    pub(crate) fn arm_step(&mut self, at: u64) -> Result<()> {
+        debug_assert_eq!(self.image.isa, Isa::Arm);
+        let i = self.word(at)?;
+        self.executes(at, is_kernel(i));
+        self.rip = at + 4;
+        self.degrees.forget();
+        match field(i, 25, 4) {
+            0b1000 | 0b1001 => self.with_immediate(i, at),
+            0b1010 | 0b1011 => self.branch(i, at),
+            0b0100 | 0b0110 | 0b1100 | 0b1110 => self.access(i, at),
+            0b0101 | 0b1101 => self.with_registers(i),
+            0b0111 | 0b1111 => self.of_vectors(i),
+            _ => stop!("no semantics"),
+        }
+    }
+
+    /// What a function gives back as it was: x19 to x29, and the lower halves of v8 to v15.
+    pub(crate) fn arm_kept(&self) -> Vec<Word> {
+        let halves = self.vectors[8..16].iter().map(|vector| Word::low(&vector[..64]));
+        self.general[19..30].iter().cloned().chain(halves).collect()
+    }
+
+    // Registers
+
+    /// A general register; number 31 is zero.
+    fn x(&mut self, number: u32, bits: usize) -> Word {
+        if number == 31 { Word::Number(0) } else { self.x_or_stack(number, bits) }
+    }
+
+    /// Number 31 is the stack.
+    fn x_or_stack(&mut self, number: u32, bits: usize) -> Word {
+        self.degrees.read(self.degrees.general[number as usize]);
+        self.general[number as usize].keep(bits)
+    }
+
+    /// What is above those bits becomes zero; number 31 is nowhere.
+    fn set_x(&mut self, number: u32, word: &Word, bits: usize) {
+        if number != 31 {
+            self.set_x_or_stack(number, word, bits);
+        }
+    }
+
+    fn set_x_or_stack(&mut self, number: u32, word: &Word, bits: usize) {
+        let degree = self.degrees.result();
+        self.degrees.general[number as usize] = if let Word::Number(_) = word { 0 } else { degree };
+        self.general[number as usize] = word.keep(bits);
+    }
+
+    fn v(&self, number: u32) -> Vector {
+        let number = number as usize;
+        Vector { bits: self.vectors[number][..WIDTH].to_vec(), degrees: self.degrees.vectors[number][..WIDTH / 8].to_vec() }
+    }
+
+    /// What is above the result becomes zero.
+    fn set_v(&mut self, number: u32, mut result: Vector) {
+        result.resize(WIDTH);
+        let worst = result.degree(0..WIDTH);
+        self.degrees.worst = self.degrees.worst.max(worst);
+        if worst > MANY {
+            self.unknown.lower(&mut result);
+        }
+        self.vectors[number as usize][..WIDTH].copy_from_slice(&result.bits);
+        self.degrees.vectors[number as usize][..WIDTH / 8].copy_from_slice(&result.degrees);
+    }
+
+    // Flags
+
+    /// What this does sets flags.
+    fn with_flags<T>(&mut self, sets: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if let Some(lines) = &mut self.unknown.lines {
+            lines.is_public = false;
+        }
+        let result = sets(self)?;
+        self.compares = self.rip - 4;
+        self.degrees.all_flagged();
+        Ok(result)
+    }
+
+    /// What this does sets none, though what it uses does.
+    fn without_flags<T>(&mut self, does: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = (self.flags.clone(), self.compares, self.degrees.flags());
+        let result = does(self);
+        let degrees;
+        (self.flags, self.compares, degrees) = before;
+        self.degrees.set_flags(degrees);
+        result
+    }
+
+    /// Flags of a result that is compared with zero.
+    fn flags_of(&mut self, result: &Word, bits: usize) {
+        // No borrow.
+        self.flags = Flags { carry: Some(Bit::from(true)), ..Flags::of_logic(result, bits) };
+        self.flags_of_line(result, bits);
+        self.sign = Some((self.rip, result.bits()[bits - 1]));
+    }
+
+    /// Whether a condition holds that decides where the program goes on.
+    fn holds(&mut self, code: u32) -> Result<bool> {
+        condition(code).map_or(Ok(true), |condition| self.condition(condition))
+    }
+
+    /// Whether these bits are zero, which decides where the program goes on.
+    fn is_none(&mut self, word: &Word, bits: usize) -> Result<bool> {
+        self.without_flags(|machine| {
+            machine.with_flags(|machine| {
+                machine.flags_of(word, bits);
+                Ok(())
+            })?;
+            machine.condition(ConditionCode::e)
+        })
+    }
+}
