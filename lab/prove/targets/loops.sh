@@ -23,4 +23,4 @@ says 1 seal -DFAULT=1
 says 1 seal -DFAULT=2
 says 1 seal -DFAULT=3
 says 0 'open, lagging'
-echo "prove::loops ok $count"
+echo "proof::loops ok $count"
