@@ -380,7 +380,12 @@ impl Subject {
 
     /// Where the stack of a call begins: on x86-64 a function is entered 8 bytes below, where it finds [`RETURN`].
     pub fn top(&self, case: &Case) -> u64 {
-        ((self.image.marker.stack - 4096) & !15) - 16 * case.layout.stack
+        Self::below(self.image.marker.stack, case)
+    }
+
+    /// And in another process of it, whose stack may lie elsewhere.
+    pub fn below(rsp: u64, case: &Case) -> u64 {
+        ((rsp - 4096) & !15) - 16 * case.layout.stack
     }
 
     /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.

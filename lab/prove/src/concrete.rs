@@ -131,11 +131,11 @@ impl Standing {
         }
     }
 
-    /// Calls, with that stack, and returns the answer. The call returns to a trap, which is the marker.
-    fn call(&mut self, subject: &Subject, top: u64) -> Result<u64> {
+    /// Calls, and returns the answer. The call returns to a trap, which is the marker.
+    fn call(&mut self, subject: &Subject, case: &Case) -> Result<u64> {
         match self {
             Self::X86(traced, memory) => {
-                let (top, marker) = (top - 8, subject.image.marker.at - 1);
+                let (top, marker) = (Subject::below(traced.registers()?.rsp, case) - 8, subject.image.marker.at - 1);
                 let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
                 write(top, &marker.to_le_bytes())?;
                 write(marker, &[0xcc])?;
@@ -146,7 +146,7 @@ impl Standing {
             }
             Self::Arm(process) => {
                 let mut general = process.general()?;
-                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, top);
+                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, subject.top(case));
                 general.at = subject.perform;
                 process.set_general(&general)?;
                 process.run().map_err(|why| format!("the call: {why}"))?;
@@ -177,7 +177,7 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         process.write(*at, what)?;
     }
     process.write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
-    let answer = process.call(subject, subject.top(case))?;
+    let answer = process.call(subject, case)?;
     let mut read = |at: u64, n: usize| process.read(at, n);
     let accepts = !verb.opens || case.right;
     let mut wrong = Vec::new();
