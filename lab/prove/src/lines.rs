@@ -298,17 +298,23 @@ impl Machine<'_> {
 
     /// Where the memory operand is, if its address is a line: the place that stands for it in all turns.
     pub(crate) fn address_of_lines(&self, i: &Instruction) -> Option<u64> {
-        let mut sum = Line::number(i128::from(i.memory_displacement64()));
+        let (mut sum, mut is_number) = (Line::number(i128::from(i.memory_displacement64())), true);
         if i.memory_segment() == Register::FS || i.is_ip_rel_memory_operand() || i.memory_index().is_vector_register() {
             return None;
         }
         for (register, times) in [(i.memory_base(), 1), (i.memory_index(), i128::from(i.memory_index_scale()))] {
             if register != Register::None {
-                sum = sum.add(&self.line_of(&self.register(register), 64)?.scaled(times));
+                let line = self.line_of(&self.register(register), 64)?;
+                is_number &= line.is_number();
+                sum = sum.add(&line.scaled(times));
             }
         }
-        if sum.is_number() {
+        if is_number {
             return None;
+        }
+        // What one register has more another has less.
+        if sum.is_number() {
+            return Some(sum.plus as u64);
         }
         let lines = self.unknown.lines.as_ref()?;
         lines.doubt.set(None);

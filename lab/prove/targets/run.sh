@@ -30,5 +30,5 @@ for target in "${targets[@]}"; do
     (cd "$MADE"; "$ROOT/target/release/gcm-prove" "${more[@]}" --json "$MADE.json" "$@") > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
     echo
     echo "**$target$other** ($(cat "$MADE/version")), $((SECONDS - seconds)) s"
-    sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p' "$MADE.txt"
+    sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p; /| of any length |/,$p' "$MADE.txt"
 done
