@@ -307,12 +307,22 @@ impl Machine<'_> {
                 sum = sum.add(&self.line_of(&self.register(register), 64)?.scaled(times));
             }
         }
+        self.place_of_line(&sum)
+    }
+
+    /// And that of an address in a word.
+    pub(crate) fn place_of_word(&self, word: &Word) -> Option<u64> {
+        self.unknown.lines.as_ref()?;
+        self.place_of_line(&self.line_of(word, 64)?)
+    }
+
+    fn place_of_line(&self, sum: &Line) -> Option<u64> {
         if sum.is_number() {
             return None;
         }
         let lines = self.unknown.lines.as_ref()?;
         lines.doubt.set(None);
-        let (line, _) = lines.settled(&sum, 64)?;
+        let (line, _) = lines.settled(sum, 64)?;
         let moves = line.times == lines.stride;
         moves.then(|| line.at(&lines.reference) as u64)
     }

@@ -9,7 +9,7 @@ use crate::{
     unknown::{MANY, Map, Seed, Unknown},
     ways::{Low, Ways},
 };
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register, RflagsBits};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, RflagsBits};
 use std::ops::Range;
 
 /// What stops the interpreter.
@@ -462,7 +462,19 @@ impl<'a> Machine<'a> {
 
     /// The stack's end, where a call begins; and what a call answers.
     pub(crate) fn stack(&self) -> &Word {
-        &self.general[if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::arm::STACK }]
+        &self.general[self.stack_number()]
+    }
+
+    pub(crate) fn stack_number(&self) -> usize {
+        if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::arm::STACK }
+    }
+
+    /// Whether an instruction may go on somewhere else.
+    pub(crate) fn jumps(&mut self, at: u64) -> Result<bool> {
+        match self.image.isa {
+            Isa::X86 => Ok(self.fetch(at)?.flow_control() != FlowControl::Next),
+            Isa::Arm => Ok(crate::arm::jumps(self.word(at)?)),
+        }
     }
 
     pub(crate) fn answer(&self) -> &Word {

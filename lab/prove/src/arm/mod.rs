@@ -44,6 +44,11 @@ fn is_kernel(i: u32) -> bool {
     is_product(i) || i & 0xffff_cc00 == 0x4e28_4800
 }
 
+/// Whether an instruction may go on somewhere else.
+pub(crate) fn jumps(i: u32) -> bool {
+    matches!(field(i, 25, 4), 0b1010 | 0b1011)
+}
+
 /// The condition in the words of x86-64, where "below" is a borrow; none of those two that always hold.
 fn condition(code: u32) -> Option<ConditionCode> {
     use ConditionCode as C;
