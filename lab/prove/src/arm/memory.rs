@@ -94,8 +94,8 @@ impl Machine<'_> {
     }
 
     /// Where an address is; of a line the place that stands for it in all turns.
-    fn place(&self, word: &Word) -> Result<u64> {
-        self.place_of_word(word).map_or_else(|| word.place(), Ok)
+    fn place(&mut self, word: &Word) -> Result<u64> {
+        self.without_flags(|machine| machine.place_of_word(word).map_or_else(|| word.place(), Ok))
     }
 
     /// Keeps an address in its register.

@@ -143,11 +143,13 @@ impl Machine<'_> {
     /// What this does sets none, though what it uses does.
     fn without_flags<T>(&mut self, does: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.flags.clone(), self.compares, self.degrees.flags());
-        let result = does(self);
+        let doubt = self.doubt();
+        let result = does(self)?;
         let degrees;
         (self.flags, self.compares, degrees) = before;
         self.degrees.set_flags(degrees);
-        result
+        self.set_doubt(doubt);
+        Ok(result)
     }
 
     /// Flags of a result that is compared with zero.
