@@ -290,6 +290,10 @@ impl Subject {
         Ok(())
     }
 
+    pub fn is_patched(&self) -> bool {
+        !self.patches.is_empty()
+    }
+
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
         let [call, perform, arena, size, at, length] = image.marker.arguments;
         let arena = arena..arena + size;
@@ -376,7 +380,12 @@ impl Subject {
 
     /// Where the stack of a call begins: on x86-64 a function is entered 8 bytes below, where it finds [`RETURN`].
     pub fn top(&self, case: &Case) -> u64 {
-        ((self.image.marker.stack - 4096) & !15) - 16 * case.layout.stack
+        Self::below(self.image.marker.stack, case)
+    }
+
+    /// And in another process of it, whose stack may lie elsewhere.
+    pub fn below(rsp: u64, case: &Case) -> u64 {
+        ((rsp - 4096) & !15) - 16 * case.layout.stack
     }
 
     /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.

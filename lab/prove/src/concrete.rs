@@ -2,7 +2,7 @@
 
 use crate::{
     arm::{LINK, STACK, qemu::Process},
-    calls::{Case, Subject},
+    calls::{Case, ROWS, Refused, Subject},
     field::{Byte, byte, number},
     image::{Isa, writable},
     machine::Result,
@@ -15,21 +15,77 @@ use std::{fs::File, os::unix::fs::FileExt};
 /// Inputs, and what came of them.
 #[derive(Clone, Debug)]
 pub struct Example {
-    pub key: String,
-    pub nonce: String,
-    pub aad: String,
-    /// Byte i of what is read is this, plus 7 i.
-    pub text: u8,
-    pub tag: Option<String>,
+    text: Vec<u8>,
+    /// Key, nonce, AAD, what is read, what is written, the tag: as they are before the call.
+    buffers: [Vec<u8>; 6],
+    opens: bool,
     /// What is wrong with the answer.
     pub wrong: String,
+    /// What is to be answered; and what is to be where then: its name, the buffer, the first byte of it.
+    answer: u64,
+    should: Vec<(&'static str, &'static str, usize, Vec<u8>)>,
 }
 
 impl std::fmt::Display for Example {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { key, nonce, aad, text, tag, wrong } = self;
-        let tag = tag.as_ref().map_or(String::new(), |tag| format!(", tag {tag}"));
-        write!(f, "key {key}, nonce {nonce}, AAD {aad}, byte i of the text is ({text} + 7 i) mod 256{tag}: {wrong}")
+        let [key, nonce, aad, _, _, tag] = self.buffers.each_ref().map(|bytes| hex(bytes));
+        let tag = if self.opens { format!(", tag {tag}") } else { String::new() };
+        write!(f, "key {key}, nonce {nonce}, AAD {aad}, text {}{tag}: {}", hex(&self.text), self.wrong)
+    }
+}
+
+impl Example {
+    /// A program of C that makes this call of a target, and compares. `command`: what compiles it.
+    pub fn program(&self, target: &str, command: &str, subject: &Subject, case: &Case) -> String {
+        // An array of C has at least one byte.
+        let array = |kind: &str, name: &str, bytes: &[u8]| {
+            let bytes: String = bytes.iter().map(|n| format!("{n}, ")).collect();
+            format!("static {kind}uint8_t {name}[] = {{{bytes}0}};\n")
+        };
+        let names = ["key", "nonce", "aad", "from", "to", "tag"];
+        let buffers = names.iter().zip(&self.buffers);
+        let arrays: String = buffers.clone().map(|(name, bytes)| array("", name, bytes)).collect();
+        let fields: String = buffers.map(|(name, bytes)| format!(".{name} = {{{name}, {}}}, ", bytes.len())).collect();
+        let compared = self.should.iter().map(|(name, buffer, first, bytes)| {
+            let (n, array) = (bytes.len(), array("const ", name, bytes));
+            format!("    {array}    wrong |= differs(\"{name}\", {buffer} + {first}, {name}, {n});\n")
+        });
+        format!(
+            r#"/* A call that gcm-prove has refuted, on {row}. (A processor with a better row may go another way.)
+ *     {command} */
+#include "gcm-prove.h"
+#undef TARGET
+#define TARGET(verbs, setup, before) static const verb *const calls = verbs; static const char *(*const make)(const char *) = setup;
+#include "{target}"
+
+{arrays}static uint8_t place[65536], heap[{heap}];
+
+static int differs(const char *what, const uint8_t *is, const uint8_t *should, size_t n) {{
+    size_t i = 0;
+    while (i < n && is[i] == should[i]) i++;
+    if (i < n) printf("byte %zu of %zu of the %s is %02x, and should be %02x\n", i, n, what, is[i], should[i]);
+    return i < n;
+}}
+
+int main(void) {{
+    const char *why = make("{row}");
+    if (why) return puts(why), 2;
+    const call c = {{.verb = {verb}, .row = {number}, .cuts = {{{cut}, {next}}}, {fields}.heap = {{heap, sizeof heap}}, .place = {{place, sizeof place}}}};
+    const uint64_t answer = calls[c.verb].call(&c);
+    int wrong = answer != {answer};
+    printf("the answer is %d, and should be {answer}\n", (int)answer);
+{compared}    return puts(wrong ? "wrong" : "right"), wrong;
+}}
+"#,
+            row = ROWS[case.row].0,
+            heap = 8 * case.text + (32 << 10),
+            verb = subject.verbs[case.verb].number,
+            number = subject.rows[case.row].unwrap_or_default(),
+            cut = case.cuts[0],
+            next = case.cuts[1],
+            answer = self.answer,
+            compared = compared.collect::<String>(),
+        )
     }
 }
 
@@ -75,11 +131,11 @@ impl Standing {
         }
     }
 
-    /// Calls, with that stack, and returns the answer. The call returns to a trap, which is the marker.
-    fn call(&mut self, subject: &Subject, top: u64) -> Result<u64> {
+    /// Calls, and returns the answer. The call returns to a trap, which is the marker.
+    fn call(&mut self, subject: &Subject, case: &Case) -> Result<u64> {
         match self {
             Self::X86(traced, memory) => {
-                let (top, marker) = (top - 8, subject.image.marker.at - 1);
+                let (top, marker) = (Subject::below(traced.registers()?.rsp, case) - 8, subject.image.marker.at - 1);
                 let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
                 write(top, &marker.to_le_bytes())?;
                 write(marker, &[0xcc])?;
@@ -90,7 +146,7 @@ impl Standing {
             }
             Self::Arm(process) => {
                 let mut general = process.general()?;
-                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, top);
+                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, subject.top(case));
                 general.at = subject.perform;
                 process.set_general(&general)?;
                 process.run().map_err(|why| format!("the call: {why}"))?;
@@ -115,11 +171,13 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     let mut process = Standing::of(subject)?;
     let places = subject.places(case)?;
     let buffers = message.buffers(verb, &places, &vec![byte(0xa5); case.text + verb.behind()]);
-    for (at, what) in buffers {
-        process.write(at, &numbers(&what))?;
+    let starts = buffers.each_ref().map(|(at, _)| *at);
+    let buffers = buffers.map(|(_, what)| numbers(&what));
+    for (at, what) in starts.iter().zip(&buffers) {
+        process.write(*at, what)?;
     }
     process.write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
-    let answer = process.call(subject, subject.top(case))?;
+    let answer = process.call(subject, case)?;
     let mut read = |at: u64, n: usize| process.read(at, n);
     let accepts = !verb.opens || case.right;
     let mut wrong = Vec::new();
@@ -131,16 +189,27 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         let to = is.len().min(at + 16);
         Some(format!("{name} from byte {at} on is {}, and should be {}", hex(&is[at..to]), hex(&should[at..to])))
     };
-    if accepts && places.to_len > 0 {
-        wrong.extend(differs("the text", &read(places.to, case.text)?, &numbers(&message.other)));
+    let text = match verb.refused {
+        _ if accepts => numbers(&message.other),
+        Refused::Zeros => vec![0; case.text],
+        Refused::AsItWas => buffers[4][..places.to_len.min(case.text)].to_vec(),
+        Refused::Unverified => Vec::new(),
+    };
+    let mut should = Vec::new();
+    if places.to_len > 0 {
+        wrong.extend(differs("the text", &read(places.to, text.len())?, &text));
+        should.push(("text", "to", 0, text));
     }
     if !verb.opens {
-        let at = if places.to_len > case.text { places.to + case.text as u64 } else { places.tag };
-        wrong.extend(differs("the tag", &read(at, verb.tag)?, &numbers(&message.tag)));
+        let made = numbers(&message.tag[..verb.tag]);
+        let is_behind = places.to_len > case.text;
+        let at = if is_behind { places.to + case.text as u64 } else { places.tag };
+        wrong.extend(differs("the tag", &read(at, verb.tag)?, &made));
+        should.push(if is_behind { ("made", "to", case.text, made) } else { ("made", "tag", 0, made) });
     }
-    let [key, nonce, aad, ..] = strings.each_ref().map(|string| hex(string));
-    let tag = verb.opens.then(|| hex(&numbers(&message.given)));
-    Ok((!wrong.is_empty()).then(|| Example { key, nonce, aad, text: start(3), tag, wrong: wrong.join("; ") }))
+    let [.., text, _] = strings;
+    let (opens, answer, wrong) = (verb.opens, u64::from(!accepts), wrong.join("; "));
+    Ok((!wrong.is_empty()).then_some(Example { text, buffers, opens, wrong, answer, should }))
 }
 
 /// The first of some inputs whose answer is wrong.

@@ -550,6 +550,8 @@ impl Machine<'_> {
                     self.flags_of_negative(&Number(b).bits()[..n]);
                 } else if self.lifted_only && (b, borrow) == (1, false) && a < 256 && n > 8 {
                     return Ok(self.less_one(&Number(a).bits()[..8], n));
+                } else if self.lifted_only && !borrow && n == 64 && a >> 32 == 0 && b >> 32 == 0 && b > 1 {
+                    return Ok(self.less_than_wide(&Number(a).bits()[..32], b as u32));
                 }
                 Ok(Number(difference))
             }
@@ -576,6 +578,12 @@ impl Machine<'_> {
             }
             // A byte less one.
             (Bits(bits), Number(1), Some(false)) if n > 8 && bits[8..].iter().all(|&bit| bit == O) => Ok(self.less_one(&bits[..8], n)),
+            (Bits(bits), Number(less), Some(false))
+                if n == 64 && less >> 32 == 0 && *less > 1 && bits[32..].iter().all(|&bit| bit == O) =>
+            {
+                self.degrees.asked();
+                Ok(self.less_than_wide(&bits[..32], *less as u32))
+            }
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
@@ -609,6 +617,14 @@ impl Machine<'_> {
         let degree = self.degrees.of_result();
         self.degrees.read(degree.saturating_mul(8));
         Word::low(&[&low[..], &vec![borrows[8]; n - 8]].concat())
+    }
+
+    /// 32 bits, with zeros above them, less a number that is not 0: plus its opposite, and where nothing is carried out of that sum, all above are ones.
+    fn less_than_wide(&mut self, low: &[Bit], less: u32) -> Word {
+        let low = low.try_into().expect("32 bits");
+        let (sum, carry) = (self.unknown.add32(low, less.wrapping_neg()), self.unknown.carry32(low, less.wrapping_neg()));
+        self.flags = Flags { carry: Some(carry.inverted()), ..Flags::UNDEFINED };
+        Word::low(&[&sum[..], &[carry.inverted(); 32]].concat())
     }
 
     /// Both bits. Where one is x + c, and the other 1 + x, that is (1 + x) c, because x (1 + x) is zero.
@@ -667,7 +683,10 @@ impl Machine<'_> {
         let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
         if a == 0 && matches!(m, Bsf | Bsr) {
-            stop!("the first bit of zero");
+            // The register is not defined: processors that have been seen leave it.
+            self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };
+            let unknown = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
+            return if self.lifted_only { Ok(()) } else { self.set(i, 0, &unknown.keep(n)) };
         }
         let leading = a.leading_zeros() as usize - (64 - n);
         let result = match m {

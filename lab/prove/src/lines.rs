@@ -319,14 +319,19 @@ impl Machine<'_> {
 
     /// Where the memory operand is, if its address is a line: the place that stands for it in all turns.
     pub(crate) fn address_of_lines(&self, i: &Instruction) -> Option<u64> {
-        let mut sum = Line::number(i128::from(i.memory_displacement64()));
+        let (mut sum, mut is_number) = (Line::number(i128::from(i.memory_displacement64())), true);
         if i.memory_segment() == Register::FS || i.is_ip_rel_memory_operand() || i.memory_index().is_vector_register() {
             return None;
         }
         for (register, times) in [(i.memory_base(), 1), (i.memory_index(), i128::from(i.memory_index_scale()))] {
             if register != Register::None {
-                sum = sum.add(&self.line_of(&self.register(register), 64)?.scaled(times));
+                let line = self.line_of(&self.register(register), 64)?;
+                is_number &= line.is_number();
+                sum = sum.add(&line.scaled(times));
             }
+        }
+        if is_number {
+            return None;
         }
         self.place_of_line(&sum)
     }
@@ -343,12 +348,13 @@ impl Machine<'_> {
     /// And that of an address in a word.
     pub(crate) fn place_of_word(&self, word: &Word) -> Option<u64> {
         self.unknown.lines.as_ref()?;
-        self.place_of_line(&self.line_of(word, 64)?)
+        self.place_of_line(&self.line_of(word, 64).filter(|line| !line.is_number())?)
     }
 
     fn place_of_line(&self, sum: &Line) -> Option<u64> {
+        // What one register has more another has less.
         if sum.is_number() {
-            return None;
+            return Some(sum.plus as u64);
         }
         let lines = self.unknown.lines.as_ref()?;
         lines.doubt.set(None);

@@ -25,6 +25,8 @@ pub fn new(name: &str) -> Result<PathBuf, String> {
         return Err(format!("{} is there already", path.display()));
     }
     fs::write(&path, TEMPLATE.replace("NAME", name)).map_err(|e| format!("{}: {e}", path.display()))?;
+    let header = path.with_file_name("gcm-prove.h");
+    fs::write(&header, HEADER).map_err(|e| format!("{}: {e}", header.display()))?;
     Ok(path)
 }
 
@@ -42,6 +44,10 @@ pub fn cleared() {
 /// Compiles a target with what the C compiler is to be told besides; everything is linked into one program.
 pub fn compiled(source: &Path, more: &[String]) -> Result<PathBuf, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let own = source.with_file_name("gcm-prove.h");
+    if fs::read_to_string(&own).is_ok_and(|own| own != HEADER) {
+        return Err(format!("{} is another version's: gcm-prove new writes this one's, beside a target of another name", own.display()));
+    }
     let folder = folder().join(&name);
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     fs::write(folder.join("gcm-prove.h"), HEADER).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -55,6 +61,11 @@ pub fn compiled(source: &Path, more: &[String]) -> Result<PathBuf, String> {
         .arg(&program)
         .arg(source)
         .args(more);
+    // What repeats a call tells.
+    let path = fs::canonicalize(source).map_err(|e| format!("{}: {e}", source.display()))?;
+    let beside = path.parent().unwrap_or(&path).display().to_string();
+    let told = format!("{}\n{compiler} -static -I{beside} {name}-refuted.c {} -o {name}-refuted", path.display(), more.join(" "));
+    fs::write(program.with_extension("told"), told).map_err(|e| format!("{}: {e}", folder.display()))?;
     let status = command.status().map_err(|e| format!("{compiler}: {e}"))?;
     if status.success() { Ok(program) } else { Err(format!("{compiler} does not compile {}", source.display())) }
 }
@@ -106,7 +117,9 @@ pub fn prove_rows(
             Ok(subject) => {
                 println!(
                     "\n{}: before the marker: {}; {} answers of CPUID and XGETBV",
-                    calls::row(row).0, subject.before, subject.image.answered
+                    calls::row(row).0,
+                    subject.before,
+                    subject.image.answered
                 );
                 groups = plan(subject, row);
                 let options = table::Options { wiped: false, stop: false };
@@ -151,13 +164,22 @@ impl Row {
     }
 }
 
+/// Writes a program that repeats such a call, if the target is C and was not patched; where that is.
+fn repeats(name: &str, subject: &Subject, case: &Case, example: &concrete::Example) -> Option<String> {
+    let told = fs::read_to_string(subject.program.with_extension("told")).ok().filter(|_| !subject.is_patched())?;
+    let (source, command) = told.split_once('\n')?;
+    let path = format!("{name}-refuted.c");
+    fs::write(&path, example.program(source, command, subject, case)).ok()?;
+    Some(path)
+}
+
 /// What has come of all rows: a table, what is not proved, and all of it as JSON.
 pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
     println!(
         "\n| {name} | calls | proved | refuted | depends on a secret | not understood | instructions | error below | code | AES and GHASH |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---|---|");
-    let mut all = Vec::new();
+    let (mut all, mut repeated) = (Vec::new(), None);
     for row in rows {
         let row_name = calls::row(row.row).0;
         let subject = match &row.subject {
@@ -184,6 +206,9 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
                 let of_kind = row.outcomes[n].failures.iter().filter(|(_, failure)| failure.kind() == kind);
                 let verb = &subject.verbs[case.verb].name;
                 let example = if kind == "refuted" { concrete::example(subject, case) } else { None };
+                if let Some(example) = example.as_ref().filter(|_| repeated.is_none()) {
+                    repeated = repeats(name, subject, case, example);
+                }
                 let texts = texts(of_kind.clone().map(|(case, _)| case));
                 failures.push(json!({
                     "kind": kind, "verb": verb, "calls": of_kind.count(), "texts": texts, "why": why,
@@ -219,6 +244,9 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
                 println!("    for example, with {}: {example}", failure["first"]);
             }
         }
+    }
+    if let Some(path) = repeated {
+        println!("{path} is a program that repeats the first of these examples");
     }
     json!({ "program": name, "seed": seed.to_string(), "rows": all })
 }

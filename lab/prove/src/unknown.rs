@@ -198,6 +198,9 @@ impl Unknown {
 
     /// What is carried out of the sum of 32 bits and a number.
     pub fn carry32(&mut self, of: &Word32, n: u32) -> Bit {
+        if let Some(of) = number(of) {
+            return Bit::from((of as u32).checked_add(n).is_none());
+        }
         *self.carries.entry((*of, n)).or_insert_with(|| self.random.symbol())
     }
 

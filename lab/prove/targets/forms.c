@@ -9,7 +9,7 @@ static uint64_t seal(const call *c) {
                      "paddb %%xmm1, %%xmm2; paddd %%xmm1, %%xmm1; cmc; stc; clc\n"
                      "cmovne %%rdx, %%rsi; cmove %%edx, %%esi; setb %%al; setne %%cl; add $16, %%dl; addl $0x6000000, %%edx; lea 1(%%rdx), %%rcx; cmp $1, %%rcx\n"
                      "neg %%rcx; sbb %%rcx, %%rcx; neg %%dl; sbb %%esi, %%esi; test %%sil, %%sil\n"
-                     "movzbl %%dl, %%edx; mov %%edx, %%eax; not %%eax; sub $1, %%edx; and %%edx, %%eax; sub $1, %%rcx; rdsspq %%rcx"
+                     "movzbl %%dl, %%edx; mov %%edx, %%eax; not %%eax; sub $1, %%edx; and %%edx, %%eax; sub $1, %%rcx; sub $7, %%rcx; rdsspq %%rcx; bsf %%rcx, %%rdx; bsr %%edx, %%edx; andn %%rcx, %%rdx, %%rax"
                      :
                      :
                      : "rax", "rcx", "rdx", "rsi", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "cc");

@@ -103,6 +103,8 @@ impl Traced {
                 self.marker = Some(registers.rip - 1);
                 Ok(Some(registers))
             }
+            // By which the scheduler of Go takes a thread away: it is not delivered.
+            Some(Signal::SIGURG) => self.next_marker(),
             Some(signal) => Err(format!("the traced program got {signal}")),
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     LOOKED_AT, Over, Result, Stop,
     run::{Form, Run},
-    state::{At, State, block_of, sum},
+    state::{At, State, block_of, bytes_of, sum},
     stopped,
 };
 use crate::{
@@ -12,26 +12,47 @@ use crate::{
     lines::Line,
     prove::Failure,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A number of blocks in a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    /// What is added to the number of blocks before this turn.
+    pub(super) plus: i128,
+    /// It is in the first four bytes, in the other order.
+    pub(super) is_first: bool,
+    /// This is added to its lowest byte alone, and nothing is carried to the others.
+    pub(super) more: u8,
+}
+
+impl Counter {
+    /// The least power of two of turns after which that byte is what it was; a turn has so many blocks.
+    fn period(&self, blocks: i128) -> i128 {
+        if self.more == 0 { 1 } else { 256 >> blocks.trailing_zeros().min(8) }
+    }
+}
 
 /// What changes from head to head, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Invariant {
     pub(super) head: u64,
+    /// Blocks of a turn.
+    pub(super) blocks: i128,
     /// The turn before which the head is met first.
     pub(super) first: i128,
-    /// Bytes of a turn that have been read at its head.
+    /// Bytes of a turn that are done at its head, and how many more have been read.
     pub(super) ahead: usize,
+    pub(super) lead: usize,
     /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
     pub(super) words: BTreeMap<At, (usize, Line, i128)>,
-    /// Blocks with the number of blocks before them in the last four bytes, plus this; or in the first four, in the other order.
-    pub(super) counters: BTreeMap<At, (i128, bool)>,
+    /// Blocks with the number of blocks before them in their last four bytes.
+    pub(super) counters: BTreeMap<At, Counter>,
     /// Registers that hold numbers and are the same ones after some turns: at the first head, how much is added in a turn, and modulo which power of two.
     pub(super) cycles: BTreeMap<At, (u64, u64, u32)>,
-    /// The hash.
-    pub(super) hashes: BTreeSet<At>,
+    /// The hash: of the blocks of each of these the sum.
+    pub(super) hashes: Vec<Vec<At>>,
     pub(super) form: Form,
-    /// Bytes that are those of the text so far before this turn.
+    /// Bytes that are those of the ciphertext so far, so far before its end.
     pub(super) copies: BTreeMap<At, usize>,
     /// Bytes and registers of which nothing is said.
     pub(super) others: BTreeSet<At>,
@@ -54,7 +75,8 @@ impl std::fmt::Display for Invariant {
 impl Invariant {
     /// After so many turns all cycles are where they were.
     pub(super) fn period(&self) -> i128 {
-        self.cycles.values().map(|(_, by, n)| 1 << (n - by.trailing_zeros().min(*n))).max().unwrap_or(1)
+        let cycles = self.cycles.values().map(|(_, by, n)| 1 << (n - by.trailing_zeros().min(*n)));
+        cycles.chain(self.counters.values().map(|counter| counter.period(self.blocks))).max().unwrap_or(1)
     }
 
     /// What a number that comes back is in that turn.
@@ -64,10 +86,10 @@ impl Invariant {
     }
 
     /// And where numbers below 256 grow as blocks do, they are lowest bytes of counters.
-    pub(super) fn with_lowest_bytes(&self, blocks: i128) -> Option<Self> {
+    pub(super) fn with_lowest_bytes(&self) -> Option<Self> {
         let mut other = self.clone();
         let is_one = |(at, (_, then, by)): (&At, &(usize, Line, i128))| {
-            matches!(at, At::General(_)) && then.is_number() && (0..256).contains(&then.plus) && *by == blocks
+            matches!(at, At::General(_)) && then.is_number() && (0..256).contains(&then.plus) && *by == self.blocks
         };
         let all: Vec<_> = self.words.iter().filter(|word| is_one(*word)).map(|(at, (_, then, by))| (*at, then.plus, *by)).collect();
         for &(at, first, by) in &all {
@@ -81,6 +103,23 @@ impl Invariant {
     pub(super) fn forget(&mut self, places: &BTreeSet<At>) {
         for &at in places {
             self.cycles.remove(&at);
+            self.copies.remove(&at);
+            if self.hashes.iter().flatten().any(|place| *place == at) {
+                self.hashes.retain(|shares| !shares.contains(&at));
+                self.others.extend(bytes_of(at));
+                continue;
+            }
+            if let Some(counter) = self.counters.remove(&at) {
+                // Who adds to the lowest byte of another counter sees to what is carried afterwards.
+                let least = self.counters.values().filter(|other| other.is_first == counter.is_first).map(|other| other.plus).min();
+                let more = counter.plus - least.unwrap_or(counter.plus);
+                if counter.more == 0 && (1..256).contains(&more) {
+                    self.counters.insert(at, Counter { plus: counter.plus - more, more: more as u8, ..counter });
+                } else {
+                    self.others.extend(bytes_of(at));
+                }
+                continue;
+            }
             match (self.words.remove(&at), at) {
                 (Some((n, ..)), At::Memory(at)) => self.others.extend((at..at + n as u64).map(At::Memory)),
                 _ => drop(self.others.insert(at)),
@@ -149,16 +188,28 @@ impl<'a> Run<'a> {
         if !first.is_multiple_of(16) || first > 4 * turn as u64 {
             return stopped("the loop has its head amid a block");
         }
+        let is_text = self.over == Over::Text;
+        let (seals, read_so_far) = (is_text && !self.opens, first as usize);
+        let mut done = read_so_far;
+        if is_text {
+            let other = self.other(&plain[..read_so_far], &Line::number(0));
+            let written = self.string(self.write, read_so_far)?;
+            while done > 0 && written[done - 16..done] != other[done - 16..done] {
+                done -= 16;
+            }
+        }
         let mut states = vec![State::of(&self.machine)];
-        for n in 1..3 {
+        for n in 1..6 {
             self.arrive(head, read, Some(first + n * turn as u64))?;
             states.push(State::of(&self.machine));
         }
-        let done = first as usize;
-        let ciphertext = if self.opens || self.over == Over::Aad { plain } else { self.string(self.write, done + turn)? };
-        let mut new = Invariant { head, first: (done / turn) as i128, ahead: done % turn, ..Invariant::default() };
-        let hashes = [self.hashes(&ciphertext[..done]), self.hashes(&ciphertext[..done + turn])];
-        let [a, b, c] = &mut states[..] else { unreachable!("three") };
+        let ciphertext = if seals { self.string(self.write, done + 2 * turn)? } else { plain };
+        let end = if seals { done } else { read_so_far };
+        let lead = read_so_far - done;
+        let mut new =
+            Invariant { head, first: (done / turn) as i128, ahead: done % turn, lead, blocks: turn as i128 / 16, ..Invariant::default() };
+        let hashes = [self.hashes(&ciphertext[..end]), self.hashes(&ciphertext[..end + turn])];
+        let [a, b, c, later @ ..] = &mut states[..] else { unreachable!("six") };
         if a.masks != b.masks || b.masks != c.masks {
             return stopped("masks change");
         }
@@ -177,15 +228,14 @@ impl<'a> Run<'a> {
             let three = [a.block(at)?, b.block(at)?, c.block(at)?];
             let form = |n: usize| hashes[n].iter().find(|(_, block)| *block == three[n]).map(|(form, _)| *form);
             let found = form(0).filter(|form_then| form(1) == Some(*form_then) && (new.hashes.is_empty() || new.form == *form_then));
-            let before = new.first * (turn / 16) as i128 + (new.ahead / 16) as i128;
             if let Some(form) = found {
                 new.form = form;
-                new.hashes.insert(at);
+                new.hashes.push(vec![at]);
             } else if let Some(found) =
-                [false, true].into_iter().find_map(|is_first| Some((counter(&three, before, turn as i128 / 16, is_first)?, is_first)))
+                counters(&three.into_iter().chain(later.iter_mut().map_while(|state| state.block(at).ok())).collect::<Vec<_>>(), done, turn)
             {
                 let (plus, is_first) = found;
-                new.counters.insert(at, (plus + (new.ahead / 16) as i128, is_first));
+                new.counters.insert(at, Counter { plus: plus + (new.ahead / 16) as i128, is_first, more: 0 });
             } else {
                 continue;
             }
@@ -193,11 +243,10 @@ impl<'a> Run<'a> {
         }
         // Copies of the two turns before.
         let mut texts = Vec::new();
-        let looked = done.min(2 * turn);
+        let looked = end.min(2 * turn);
         for n in 0..3 {
-            let end = self.cursor(first + n * turn as u64);
-            let before = self.string(end - looked as u64, looked)?;
-            let places: crate::unknown::Map<Byte, usize> = before.into_iter().zip((1..=looked).rev()).collect();
+            let before = &ciphertext[end + n * turn - looked..end + n * turn];
+            let places: crate::unknown::Map<Byte, usize> = before.iter().copied().zip((1..=looked).rev()).collect();
             texts.push(places);
         }
         for &at in &changed {
@@ -214,6 +263,12 @@ impl<'a> Run<'a> {
             }
         }
         changed.retain(|at| !new.copies.contains_key(at));
+        if new.hashes.is_empty()
+            && let Some((form, shares)) = shared([a, b], &changed, &hashes)?
+        {
+            changed.retain(|byte| block_of(*byte).is_none_or(|block| !shares.contains(&block)));
+            (new.form, new.hashes) = (form, vec![shares]);
+        }
         let mut words: BTreeSet<(At, usize)> = BTreeSet::new();
         for at in &changed {
             match *at {
@@ -259,28 +314,47 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do.
-pub(super) fn counter(three: &[Block; 3], before: i128, blocks: i128, is_first: bool) -> Option<i128> {
-    let last = |block: &Block| -> Option<u64> {
-        let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
-        number(&word)
-    };
-    // It may stand there as a number.
-    let told = last(&three[0]).map(|n| i128::from(n) - before);
-    let change = |a: usize| {
-        let change = sum(&three[a], &three[a + 1]);
-        let rest = if is_first { &change[4..] } else { &change[..12] };
-        if rest.iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
-    };
-    let changes = [change(0)?, change(1)?];
-    if changes == [0, 0] {
-        return None;
+/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do, or the first four.
+fn counters(at_heads: &[Block], done: usize, turn: usize) -> Option<(i128, bool)> {
+    let [before, blocks] = [done, turn].map(|n| n as i128 / 16);
+    [false, true].into_iter().find_map(|is_first| {
+        let last = |block: &Block| -> Option<u64> {
+            let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
+            number(&word)
+        };
+        // It may stand there as a number.
+        let told = last(&at_heads[0]).map(|n| i128::from(n) - before);
+        let change = |two: &[Block]| {
+            let change = sum(&two[0], &two[1]);
+            let rest = if is_first { &change[4..] } else { &change[..12] };
+            if rest.iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
+        };
+        let changes: Vec<u64> = at_heads.windows(2).map(change).collect::<Option<_>>()?;
+        let fits = |plus: &i128| {
+            let number = |n: i128| (before + blocks * n + plus) as u64 & 0xffff_ffff;
+            changes.iter().zip(0..).all(|(change, n)| *change == number(n) ^ number(n + 1))
+        };
+        // Whole turns first.
+        let near = (-2..=2).map(|n| n * blocks).chain((0..2 * blocks).flat_map(|n| [n, -n]));
+        let found = told.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)?;
+        (changes[..2] != [0, 0]).then_some((found, is_first))
+    })
+}
+
+/// Two or three of the blocks that change whose sum is the hash, at two heads one after the other.
+fn shared(states: [&mut State<'_>; 2], changed: &BTreeSet<At>, hashes: &[Vec<(Form, Block)>; 2]) -> Result<Option<(Form, Vec<At>)>> {
+    let places: Vec<At> = changed.iter().filter_map(|at| block_of(*at)).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut blocks = Vec::new();
+    for state in states {
+        blocks.push(places.iter().map(|at| state.block(*at)).collect::<Result<Vec<Block>>>()?);
     }
-    let fits = |plus: &i128| {
-        let number = |n: i128| (before + blocks * n + plus) as u64 & 0xffff_ffff;
-        changes == [number(0) ^ number(1), number(1) ^ number(2)]
-    };
-    // What was looked for first was found first: in whole turns.
-    let near = (-2..=2).map(|n| n * blocks).chain((0..2 * blocks).flat_map(|n| [n, -n]));
-    told.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)
+    let forms = [0, 1].map(|n| hashes[n].iter().map(|(form, block)| (*block, *form)).collect::<HashMap<_, _>>());
+    let all = 0..places.len();
+    let pairs = all.clone().flat_map(|x| (0..x).map(move |y| vec![x, y]));
+    let triples = all.flat_map(|x| (0..x).flat_map(move |y| (0..y).map(move |z| vec![x, y, z])));
+    let form = |n: usize, of: &[usize]| forms[n].get(&of.iter().fold([[O; 8]; 16], |all, &i| sum(&all, &blocks[n][i])));
+    Ok(pairs.chain(triples).take(100_000).find_map(|of| {
+        let form = form(0, &of).filter(|then| form(1, &of) == Some(then))?;
+        Some((*form, of.iter().map(|&i| places[i]).collect()))
+    }))
 }

@@ -236,18 +236,23 @@ fn alike(
     failed.map_or(Ok(answer), Err)
 }
 
-/// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
+/// A length of that range that is refuted by itself: of a fault in a loop no invariant is found, which says little.
 fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
     let turn = subject.turns[case.row] as i128;
     let least = from.max(LOOKED_AT * turn);
-    [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
-        let mut case = case.clone();
-        *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
-        match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
-            Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
-            Ok(_) => None,
-        }
-    })
+    // Also where the low byte of a counter has ended, whatever a turn adds to it.
+    [0, 1, turn + 1, 4 * turn, 16 * turn, 32 * turn, 64 * turn, 128 * turn]
+        .map(|more| least + more)
+        .into_iter()
+        .filter(|n| *n <= to.min(1 << 17))
+        .find_map(|n| {
+            let mut case = case.clone();
+            *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
+            match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
+                Err(Failure::NotUnderstood(_)) | Ok(_) => None,
+                Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
+            }
+        })
 }
 
 fn class(
@@ -274,9 +279,9 @@ fn class(
             }
             Err(other) => return Err(other),
         };
-        'found: for mut invariant in found.with_lowest_bytes(turn / 16).into_iter().chain([found]) {
+        'found: for mut invariant in found.with_lowest_bytes().into_iter().chain([found]) {
             // From the least length on with which it comes to the head for sure.
-            let mut least = from.max(lengths.least(invariant.first * turn + invariant.ahead as i128));
+            let mut least = from.max(lengths.least(invariant.first * turn + (invariant.ahead + invariant.lead) as i128));
             loop {
                 let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
                 least = match result {
@@ -320,7 +325,7 @@ impl<'a> Run<'a> {
         let known = Known::new(self.lines(), base);
         self.machine.unknown.remember();
         // The step: from as many units left as it goes on with for sure.
-        let mut bottom = self.lengths.least((self.turn + invariant.ahead) as i128);
+        let mut bottom = self.lengths.least((self.turn + invariant.ahead + invariant.lead) as i128);
         let mut rest = 0;
         while rest < invariant.period() {
             let i = Line { times: [invariant.period(), 0], plus: rest };

@@ -49,6 +49,9 @@ impl<'a> Run<'a> {
         seed: Seed,
     ) -> Result<Self> {
         let verb: &Verb = &subject.verbs[case.verb];
+        if matches!(verb.shape, Shape::Behind | Shape::InPlaceBehind) {
+            return stopped("a tag behind a text of any length has no address");
+        }
         let mut machine = subject.machine(decoded, case, seed).map_err(Failure::from)?;
         let places = subject.places(case).map_err(Failure::from)?;
         machine.unknown.lines = Some(Lines::new(range.map(|n| [n, 0]).into(), seed, 2));
@@ -183,15 +186,6 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Where the ciphertext is that waits: what is sealed where it is written, what is opened where it is read.
-    pub(super) fn written(&self) -> u64 {
-        if self.opens { self.read } else { self.write }
-    }
-
-    pub(super) fn cursor(&self, progress: u64) -> u64 {
-        self.written() + progress
     }
 
     /// What the hash may look like where this ciphertext, of whole blocks, is done. (For who looks, not for who proves: it says nothing true of degrees.)

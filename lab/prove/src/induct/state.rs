@@ -55,6 +55,10 @@ impl<'a> State<'a> {
     pub(super) fn block(&mut self, at: At) -> Result<Block> {
         Ok(self.bytes(at, 16)?.try_into().expect("16 bytes"))
     }
+
+    pub(super) fn sum_of(&mut self, blocks: &[At]) -> Result<Block> {
+        blocks.iter().try_fold([[O; 8]; 16], |all, at| Ok(sum(&all, &self.block(*at)?)))
+    }
 }
 
 pub(super) fn put(machine: &mut Machine<'_>, at: At, bytes: &[Byte]) -> Result<()> {
@@ -85,6 +89,17 @@ pub(super) fn sum(a: &Block, b: &Block) -> Block {
 
 pub(super) fn mirrored(block: &Block, is: bool) -> Block {
     std::array::from_fn(|i| block[if is { 15 - i } else { i }])
+}
+
+/// The bytes of a block.
+pub(super) fn bytes_of(block: At) -> Vec<At> {
+    (0..16)
+        .map(|i| match block {
+            At::Vector(v, first) => At::Vector(v, first + i),
+            At::Memory(at) => At::Memory(at + i as u64),
+            At::General(_) => block,
+        })
+        .collect()
 }
 
 /// The aligned block in which a byte is.

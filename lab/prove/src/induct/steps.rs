@@ -2,7 +2,7 @@
 
 use super::{
     Over, REFERENCE, Result, Stop,
-    invariant::Invariant,
+    invariant::{Counter, Invariant},
     refuted,
     run::Run,
     state::{At, State, block_of, in_order, put, sum},
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     calls::RETURN,
-    field::{Bit, Block, Byte, lifted, none, xor},
+    field::{Bit, Block, Byte, byte, lifted, none, number, xor},
     lines::{Line, Lines},
     machine::Word,
     prove::Failure,
@@ -23,30 +23,30 @@ impl<'a> Run<'a> {
     pub(super) fn base(&mut self, new: &Invariant) -> Result<State<'a>> {
         let (read, turn) = (self.read, self.turn);
         let done = new.first as usize * turn + new.ahead;
-        let plain = self.string(read, done)?;
+        let plain = self.string(read, done + new.lead)?;
         self.machine.memory.reach = None;
-        self.arrive(new.head, read, Some(done as u64))?;
-        let mut hashed = plain.clone();
+        self.arrive(new.head, read, Some((done + new.lead) as u64))?;
+        let mut ciphertext = plain.clone();
         if self.over == Over::Text {
-            let other = self.other(&plain, &Line::number(0));
+            let other = self.other(&plain[..done], &Line::number(0));
             self.expect("base: the text", self.write, &other)?;
             self.only("base", self.write, done, false)?;
             if !self.opens {
-                hashed = other;
+                ciphertext = other;
             }
         } else {
             self.only("base", 0, 0, false)?;
         }
         let mut state = State::of(&self.machine);
         for (&at, &behind) in &new.copies {
-            if state.bytes(at, 1)? != self.string(self.cursor(done as u64) - behind as u64, 1)? {
+            if state.bytes(at, 1)?[0] != ciphertext[ciphertext.len() - behind] {
                 return refuted("base: a copy of the text");
             }
         }
-        let (hashed, waits) = hashed.split_at(done - new.form.pending);
+        let (hashed, waits) = ciphertext.split_at(ciphertext.len() - new.form.pending);
         let y = self.hash(hashed);
-        for &at in &new.hashes {
-            if state.block(at)? != new.form.of(&y, waits) {
+        for shares in &new.hashes {
+            if state.sum_of(shares)? != new.form.of(&y, waits) {
                 return refuted("base: the hash");
             }
         }
@@ -63,8 +63,16 @@ impl<'a> Run<'a> {
         Ok(state)
     }
 
-    /// Stands at the head in a turn of which as much is known as the invariant says, with so many units left; returns the hash.
-    pub(super) fn havoc(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: &Line) -> Result<Block> {
+    /// Stands at the head in a turn of which as much is known as the invariant says, with so many units left; returns the hash, and the
+    /// last of the ciphertext so far.
+    pub(super) fn havoc(
+        &mut self,
+        new: &Invariant,
+        base: &mut State<'a>,
+        known: &Known,
+        i: &Line,
+        left: &Line,
+    ) -> Result<(Block, Vec<Byte>)> {
         let (turn, units) = (self.turn as i128, self.units());
         let total = i.scaled(units).add(left);
         (self.lines().stride, self.lines().reference) =
@@ -100,38 +108,54 @@ impl<'a> Run<'a> {
             let block = self.counter(new, base, at, how, i, translated)?;
             put(&mut self.machine, at, &block)?;
         }
+        let past = self.past(new, i)?;
         for (&at, &behind) in &new.copies {
-            let text = self.waits(new, i, behind)?[..1].to_vec();
-            put(&mut self.machine, at, &text)?;
+            put(&mut self.machine, at, &past[past.len() - behind..][..1])?;
         }
         let y: Block = std::array::from_fn(|_| self.machine.unknown.random.symbols());
-        let waits = self.waits(new, i, new.form.pending)?;
-        for &at in &new.hashes {
-            put(&mut self.machine, at, &new.form.of(&y, &waits))?;
+        let waits = &past[past.len() - new.form.pending..];
+        // Whatever the shares of a hash are, that is their sum.
+        for (&first, others) in new.hashes.iter().filter_map(|shares| shares.split_first()) {
+            let mut rest = new.form.of(&y, waits);
+            for &at in others {
+                let share: Block = std::array::from_fn(|_| self.machine.unknown.random.symbols());
+                put(&mut self.machine, at, &share)?;
+                rest = sum(&rest, &share);
+            }
+            put(&mut self.machine, first, &rest)?;
         }
         for (&at, &cycle) in &new.cycles {
             put(&mut self.machine, at, lifted::<64>(new.cycle(cycle, i.plus)).as_chunks().0)?;
         }
         self.machine.memory.reach = None;
         self.machine.memory.watch();
-        Ok(y)
+        Ok((y, past))
     }
 
     /// What a block with a counter is in turn `i`.
-    pub(super) fn counter(
+    fn counter(
         &mut self,
         new: &Invariant,
         base: &mut State<'a>,
         at: At,
-        (plus, is_first): (i128, bool),
+        counter: Counter,
         i: &Line,
         translated: impl Fn(Bit) -> Bit,
     ) -> Result<Block> {
-        let blocks = self.turn as i128 / 16;
-        let then = in_order(&lifted::<32>((blocks * new.first + plus) as u64), is_first);
+        let then = self.counted(new, counter, &Line::number(new.first))?;
         let fixed = sum(&base.block(at)?, &then).map(|byte| byte.map(&translated));
-        let now = self.lines().bits(&i.scaled(blocks).add_number(plus));
-        Ok(sum(&fixed, &in_order(&now[..32], is_first)))
+        Ok(sum(&fixed, &self.counted(new, counter, i)?))
+    }
+
+    /// What counts in it.
+    fn counted(&mut self, new: &Invariant, counter: Counter, i: &Line) -> Result<Block> {
+        let bits = self.lines().bits(&i.scaled(new.blocks).add_number(counter.plus));
+        let mut word: [Bit; 32] = bits[..32].try_into().expect("32 of 64");
+        if counter.more != 0 {
+            let Some(low) = number(&word[..8]) else { return stopped("the lowest byte of a counter is not known") };
+            word[..8].copy_from_slice(&byte((low as u8).wrapping_add(counter.more)));
+        }
+        Ok(in_order(&word, counter.is_first))
     }
 
     /// Where the text is that this turn reads, and where it writes.
@@ -140,10 +164,17 @@ impl<'a> Run<'a> {
         [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64 + new.ahead as u64)
     }
 
-    /// So much ciphertext before that.
-    pub(super) fn waits(&mut self, new: &Invariant, i: &Line, n: usize) -> Result<Vec<Byte>> {
+    /// The last of the ciphertext so far, as much of it as the invariant speaks of. Who opens in place has written over it since.
+    pub(super) fn past(&mut self, new: &Invariant, i: &Line) -> Result<Vec<Byte>> {
         let [read, write] = self.cursors(new, i);
-        self.string(if self.opens { read } else { write } - n as u64, n)
+        let n = new.copies.values().fold(new.form.pending, |most, &behind| most.max(behind));
+        let end = if self.opens { read + new.lead as u64 } else { write };
+        let past = self.string(end - n as u64, n)?;
+        if self.opens && self.over == Over::Text && read == write {
+            let over = self.machine.unknown.random.string(n.saturating_sub(new.lead));
+            self.machine.memory.put(end - n as u64, &over).map_err(Failure::from)?;
+        }
+        Ok(past)
     }
 
     /// A new region of what is unknown.
@@ -169,35 +200,39 @@ impl<'a> Run<'a> {
         let corners = corners(units * i.times[0], periods, bottom + more, range);
         self.region(corners.into_iter().map(|[k, left]| [k, left - more]).collect());
         let left = Line { times: [0, 1], plus: 0 };
-        let y = self.havoc(new, base, known, i, &left)?;
+        let (y, mut ciphertext) = self.havoc(new, base, known, i, &left)?;
         let [read, write] = self.cursors(new, i);
         let plain = self.string(read, self.turn)?;
-        let before = self.waits(new, i, new.form.pending)?;
+        let more = self.string(read + new.lead as u64, self.turn)?;
         let mut start = State::of(&self.machine);
         self.machine.memory.reach = None;
         // It reads beyond what was read before.
         self.machine.step().map_err(Failure::from)?;
-        self.arrive(new.head, read, Some(turn as u64))?;
-        let hashed = if self.over == Over::Text {
+        self.arrive(new.head, read, Some(turn as u64 + new.lead as u64))?;
+        let more = if self.over == Over::Text {
             let other = self.other(&plain, &i.scaled(turn / 16).add_number((new.ahead / 16) as i128));
             self.expect("step: the text", write, &other)?;
             self.only("step", write, self.turn, false)?;
-            if self.opens { plain } else { other }
+            if self.opens { more } else { other }
         } else {
             self.only("step", 0, 0, false)?;
-            plain
+            more
         };
-        let data = [before, hashed].concat();
-        let (hashed, waits) = data.split_at(data.len() - new.form.pending);
+        let begin = ciphertext.len() - new.form.pending;
+        ciphertext.extend(more);
+        let (hashed, waits) = ciphertext[begin..].split_at(self.turn);
         let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, hashed);
         let mut now = State::of(&self.machine);
-        for &at in &new.hashes {
-            if now.block(at)? != new.form.of(&y, waits) {
-                return refuted("step: the hash");
+        let mut weaker = BTreeSet::new();
+        for shares in &new.hashes {
+            if now.sum_of(shares)? != new.form.of(&y, waits) {
+                weaker.extend(shares);
             }
         }
+        if new.hashes.iter().all(|shares| shares.iter().any(|at| weaker.contains(at))) {
+            return refuted("step: the hash");
+        }
         let (next, left) = (i.add_number(1), left.add_number(-units));
-        let mut weaker = BTreeSet::new();
         for (&at, word) in &new.words {
             let want = self.lines().bits(&value(new, word, &next, &left, units));
             if now.bytes(at, word.0)? != want.as_chunks().0[..word.0] {
@@ -209,24 +244,22 @@ impl<'a> Run<'a> {
                 weaker.insert(at);
             }
         }
-        for (&at, &(plus, is_first)) in &new.counters {
-            let blocks = turn / 16;
-            let (then, later) = (i.scaled(blocks).add_number(plus), next.scaled(blocks).add_number(plus));
-            let [then, later] = [then, later].map(|line| in_order(&self.lines().bits(&line)[..32], is_first));
+        for (&at, &counter) in &new.counters {
+            let (then, later) = (self.counted(new, counter, i)?, self.counted(new, counter, &next)?);
             if sum(&sum(&start.block(at)?, &then), &later) != now.block(at)? {
-                return refuted("step: a counter");
+                weaker.insert(at);
             }
         }
         for (&at, &behind) in &new.copies {
-            let end = if self.opens { read } else { write } + self.turn as u64;
-            if now.bytes(at, 1)? != self.string(end - behind as u64, 1)? {
-                return refuted("step: a copy of the text");
+            if now.bytes(at, 1)?[0] != ciphertext[ciphertext.len() - behind] {
+                weaker.insert(at);
             }
         }
         // All else is as it was.
         let told = |at: At| {
             let block = block_of(at);
-            let in_block = block.is_some_and(|block| new.hashes.contains(&block) || new.counters.contains_key(&block));
+            let in_block =
+                block.is_some_and(|block| new.hashes.iter().flatten().any(|at| *at == block) || new.counters.contains_key(&block));
             let word =
                 |n: u64| matches!(at, At::Memory(at) if new.words.get(&At::Memory(at & !(n - 1))).is_some_and(|word| word.0 as u64 == n));
             let has = [new.copies.contains_key(&at), new.words.contains_key(&at), new.cycles.contains_key(&at), new.others.contains(&at)];
@@ -268,12 +301,11 @@ impl<'a> Run<'a> {
 
     pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, units: i128) -> Result<()> {
         let turn = self.turn as i128;
-        let y = self.havoc(new, base, known, i, &Line::number(units))?;
+        let (y, past) = self.havoc(new, base, known, i, &Line::number(units))?;
         let left = self.lengths.grain * units + self.lengths.rest;
         let (total, left) = (i.scaled(turn).add_number(left), left as usize);
         let [read, write] = self.cursors(new, i);
         let plain = self.string(read, left - new.ahead)?;
-        let before = self.waits(new, i, new.form.pending)?;
         let (aad_len, text_len) = match self.over {
             Over::Text => (Line::number(self.aad.len() as i128), total),
             Over::Aad => (total, Line::number(self.text.len() as i128)),
@@ -283,8 +315,8 @@ impl<'a> Run<'a> {
             Over::Aad => (self.text.clone(), Line::number(0)),
         };
         let other = self.other(&text, &block);
-        let ciphertext = if self.opens { &text } else { &other };
-        let mut data = before;
+        let ciphertext = if self.opens { &text[new.lead..] } else { &other[..] };
+        let mut data = past[past.len() - new.form.pending..].to_vec();
         if self.over == Over::Aad {
             data.extend(&plain);
             spec::pad(&mut data);

@@ -1,0 +1,3 @@
+module prove-go
+
+go 1.26
