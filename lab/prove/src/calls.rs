@@ -230,7 +230,7 @@ pub struct Subject {
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
     /// Bytes of a turn of its loop on each row, for an induction.
-    pub turns: [usize; 4],
+    pub turns: [usize; ROWS.len() + ARM_ROWS.len()],
     /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
     /// Bytes of its code that are not what the file has, from its marker on.
@@ -326,7 +326,7 @@ impl Subject {
             perform,
             before,
             on,
-            turns: [0; 4],
+            turns: [0; ROWS.len() + ARM_ROWS.len()],
             longest: None,
             patches: Vec::new(),
             arena,

@@ -39,7 +39,7 @@ pub fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize
 }
 
 fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Failure>, time: Duration) -> bool {
-    let about = format!("{} | {} | {} | {over:?}", ROWS[case.row].0, subject.verbs[case.verb].name, 8 * case.key);
+    let about = format!("{} | {} | {} | {over:?}", crate::calls::row(case.row).0, subject.verbs[case.verb].name, 8 * case.key);
     match answer {
         Ok(answer) => {
             let seconds = time.as_secs_f64();

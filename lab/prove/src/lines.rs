@@ -140,6 +140,15 @@ impl Lines {
         Some(line.add_number(low.into()))
     }
 
+    /// The core of which these bits are all that is left when it is moved down by so many bits: zero is then what is less than a power of two.
+    fn moved_down(&self, bits: &[Bit]) -> Option<(Line, usize)> {
+        self.cores.iter().find_map(|(core, own)| {
+            let by = own.iter().position(|bit| bit.number().is_none() && *bit == bits[0])?;
+            let rest = |bits: &[Bit], i: usize| bits.get(i).copied().unwrap_or(O);
+            (0..64).all(|i| rest(bits, i) == rest(own, by + i)).then_some((*core, by))
+        })
+    }
+
     /// All of these bits are numbers, or bits of lines.
     fn is_public(&self, bits: &[Bit]) -> bool {
         bits.iter().all(|bit| bit.number().is_some() || self.all.contains(bit))
@@ -272,6 +281,18 @@ impl Machine<'_> {
             if let Some((_, flags, _)) = self.settle(&line, n) {
                 (self.flags.zero, self.flags.sign) = (flags.zero, flags.sign);
             }
+            return;
+        }
+        let Some(lines) = &self.unknown.lines else { return };
+        if let Some((core, by)) = lines.moved_down(&word.bits()[..n]) {
+            lines.doubt.set(None);
+            let above = core.add_number(-(1 << by));
+            let (least, most) = lines.range(&above);
+            if least >= 0 || most < 0 {
+                self.flags.zero = Zero::Is(most < 0);
+            } else {
+                lines.doubt.set(Some(above));
+            }
         }
     }
 
@@ -312,14 +333,56 @@ impl Machine<'_> {
         if is_number {
             return None;
         }
+        self.place_of_line(&sum)
+    }
+
+    /// Of what flags are that are not known in all of the region: who sets none, leaves that as it is.
+    pub(crate) fn doubt(&self) -> Option<Line> {
+        self.unknown.lines.as_ref()?.doubt.get()
+    }
+
+    pub(crate) fn set_doubt(&self, doubt: Option<Line>) {
+        self.unknown.lines.iter().for_each(|lines| lines.doubt.set(doubt));
+    }
+
+    /// And that of an address in a word.
+    pub(crate) fn place_of_word(&self, word: &Word) -> Option<u64> {
+        self.unknown.lines.as_ref()?;
+        self.place_of_line(&self.line_of(word, 64).filter(|line| !line.is_number())?)
+    }
+
+    fn place_of_line(&self, sum: &Line) -> Option<u64> {
         // What one register has more another has less.
         if sum.is_number() {
             return Some(sum.plus as u64);
         }
         let lines = self.unknown.lines.as_ref()?;
         lines.doubt.set(None);
-        let (line, _) = lines.settled(&sum, 64)?;
+        let (line, _) = lines.settled(sum, 64)?;
         let moves = line.times == lines.stride;
         moves.then(|| line.at(&lines.reference) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_line_is_found() {
+        let mut lines = Lines::new(vec![[0, 0], [1 << 36, 0]], 1, 2);
+        let line = Line { times: [1, 0], plus: 0 };
+        let bits = lines.bits(&line);
+        let rest = |by: usize| -> Vec<Bit> { bits[by..].iter().copied().chain(std::iter::repeat_n(O, by)).collect() };
+        for by in [1, 5, 31] {
+            assert_eq!(lines.moved_down(&rest(by)), Some((line, by)));
+            // A bit is missing, inverted, or in another place.
+            let mut less = rest(by);
+            less[2] = O;
+            assert_eq!(lines.moved_down(&less), None);
+            less[2] = bits[by + 2].inverted();
+            assert_eq!(lines.moved_down(&less), None);
+            assert_eq!(lines.moved_down(&rest(by)[..4]), None);
+        }
     }
 }

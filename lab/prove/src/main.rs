@@ -4,7 +4,7 @@
 
 use gcm_prove::{
     arm,
-    calls::{ARM_ROWS, Case, Layout, ROWS, row_of},
+    calls::{self, ARM_ROWS, Case, Layout, ROWS, row_of},
     checks,
     induct::{self, Over},
     plan::{self, Lengths},
@@ -116,9 +116,6 @@ fn work() -> Result<bool, String> {
         return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
     }
     if options.contains_key("lengths") {
-        if symbols::is_arm(&program) {
-            return Err("--lengths is not built for AArch64".into());
-        }
         let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
         let (longest, turn) = (number("longest")?, number("turn")?);
         let mut failed = 0;
@@ -136,13 +133,13 @@ fn work() -> Result<bool, String> {
                     Some(turn) => Ok(turn as usize),
                     None => induct::turn(&subject, &case(keys[0]), Over::Text, seed),
                 };
-                let Ok(turn) = turn.map_err(|why| println!("{}, {}: {why}", ROWS[row].0, subject.verbs[verb].name)) else {
+                let Ok(turn) = turn.map_err(|why| println!("{}, {}: {why}", calls::row(row).0, subject.verbs[verb].name)) else {
                     failed += 1;
                     continue;
                 };
                 subject.turns[row] = turn;
                 let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
-                println!("{}, {}: turns of {turn} bytes", ROWS[row].0, subject.verbs[verb].name);
+                println!("{}, {}: turns of {turn} bytes", calls::row(row).0, subject.verbs[verb].name);
                 failed += checks::of_any_length(&subject, &questions, 1, seed);
             }
         }

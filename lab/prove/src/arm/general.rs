@@ -300,7 +300,11 @@ impl Machine<'_> {
             }
             _ => {
                 let result = self.without_flags(does)?;
-                if may_be_stack { self.set_x_or_stack(to, &result, n) } else { self.set_x(to, &result, n) }
+                if may_be_stack {
+                    self.set_x_or_stack(to, &result, n)
+                } else {
+                    self.set_x(to, &result, n)
+                }
                 Ok(())
             }
         }
@@ -330,7 +334,15 @@ impl Machine<'_> {
             return Ok(shifted(Mnemonic::Shl, &word, up, 64));
         }
         let bits = word.bits();
-        let all = std::array::from_fn(|j| if j < kept { bits[j] } else if has_sign { bits[kept - 1] } else { O });
+        let all = std::array::from_fn(|j| {
+            if j < kept {
+                bits[j]
+            } else if has_sign {
+                bits[kept - 1]
+            } else {
+                O
+            }
+        });
         Ok(shifted(Mnemonic::Shl, &Word::of(all), up, 64))
     }
 }

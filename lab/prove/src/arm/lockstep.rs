@@ -193,7 +193,7 @@ fn forms_of(subject: &Subject, row_number: usize, places: &[u64], tries: usize, 
                 process.set_vector(number, bytes.first_chunk().ok_or("16 bytes")?)?;
             }
             let mut machine = Machine::new(&subject.image, &mut decoded, row(row_number).1, seed, at, 0..0);
-            machine.lifted_only = random.word() % 2 == 0;
+            machine.lifted_only = random.word().is_multiple_of(2);
             state(&mut machine, &mut process)?;
             let i = machine.word(at)?;
             patch(&mut machine, at, broken(how, i));

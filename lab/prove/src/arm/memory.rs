@@ -2,7 +2,7 @@
 
 use super::{field, signed};
 use crate::{
-    field::Vector,
+    field::{O, Vector},
     machine::{
         Machine, Result,
         Word::{self, Number},
@@ -41,7 +41,7 @@ impl Machine<'_> {
             // LDAR, STLR: between threads there is an order, which one thread does not see.
             0b001 if i & 0x3fbf_fc00 == 0x089f_fc00 => {
                 let access = Access { bytes: 1 << field(i, 30, 2), is_vector, is_load: field(i, 22, 1) == 1, signed: None };
-                let at = self.base(field(i, 5, 5))?;
+                let at = self.base(field(i, 5, 5))?.place()?;
                 self.degrees.forget();
                 self.moves(access, field(i, 0, 5), at)
             }
@@ -78,18 +78,31 @@ impl Machine<'_> {
     }
 
     /// The address in a register, of which the stack must be aligned.
-    fn base(&mut self, number: u32) -> Result<u64> {
-        let at = self.x_or_stack(number, 64).place()?;
-        if number == 31 && !at.is_multiple_of(16) {
+    fn base(&mut self, number: u32) -> Result<Word> {
+        let word = self.x_or_stack(number, 64);
+        if number == 31 && !word.place()?.is_multiple_of(16) {
             stop!("the stack is not aligned");
         }
-        Ok(at)
+        Ok(word)
     }
 
-    /// Addresses that are kept are of numbers.
-    fn keep(&mut self, number: u32, at: u64) {
+    fn moved(&mut self, word: &Word, by: &Word) -> Result<Word> {
+        match (word, by) {
+            (Number(at), Number(by)) => Ok(Number(at.wrapping_add(*by))),
+            _ => self.without_flags(|machine| machine.sum(word, by, O, 64)),
+        }
+    }
+
+    /// Where an address is; of a line the place that stands for it in all turns.
+    fn place(&mut self, word: &Word) -> Result<u64> {
+        self.without_flags(|machine| machine.place_of_word(word).map_or_else(|| word.place(), Ok))
+    }
+
+    /// Keeps an address in its register.
+    fn keep(&mut self, number: u32, at: &Word) {
         self.degrees.forget();
-        self.set_x_or_stack(number, &Number(at), 64);
+        self.degrees.read(self.degrees.general[number as usize]);
+        self.set_x_or_stack(number, at, 64);
     }
 
     fn pair(&mut self, i: u32, is_vector: bool) -> Result<()> {
@@ -102,20 +115,21 @@ impl Machine<'_> {
             _ => stop!("no semantics"),
         };
         let start = self.base(base)?;
-        let moved = start.wrapping_add(signed(i, 15, 7).wrapping_mul(bytes as u64));
+        let moved = self.moved(&start, &Number(signed(i, 15, 7).wrapping_mul(bytes as u64)))?;
         let kind = field(i, 23, 2);
-        let first = if kind == 1 { start } else { moved };
+        let first = if kind == 1 { start } else { moved.clone() };
+        let second = self.moved(&first, &Number(bytes as u64))?;
         let access = Access { bytes, is_vector, is_load, signed: signed_to };
         let registers = [field(i, 0, 5), field(i, 10, 5)];
         if kind & 1 == 1 && !is_vector && registers.contains(&base) && base != 31 {
             stop!("an address is moved by what it is loaded with");
         }
-        for (register, at) in registers.into_iter().zip([first, first.wrapping_add(bytes as u64)]) {
+        for (register, at) in registers.into_iter().zip([self.place(&first)?, self.place(&second)?]) {
             self.degrees.forget();
             self.moves(access, register, at)?;
         }
         if kind & 1 == 1 {
-            self.keep(base, moved);
+            self.keep(base, &moved);
         }
         Ok(())
     }
@@ -131,25 +145,27 @@ impl Machine<'_> {
             _ => stop!("no semantics"),
         };
         let start = self.base(base)?;
-        let near = start.wrapping_add(signed(i, 12, 9));
+        let near = self.moved(&start, &Number(signed(i, 12, 9)))?;
         let (at, keeps) = match (field(i, 24, 2), field(i, 21, 1), field(i, 10, 2)) {
-            (1, ..) => (start.wrapping_add(u64::from(field(i, 10, 12)) * access.bytes as u64), None),
+            (1, ..) => (self.moved(&start, &Number(u64::from(field(i, 10, 12)) * access.bytes as u64))?, None),
             (0, 0, 0) => (near, None),
             (0, 0, 1) => (start, Some(near)),
-            (0, 0, 3) => (near, Some(near)),
+            (0, 0, 3) => (near.clone(), Some(near)),
             (0, 1, 2) if field(i, 14, 1) == 1 => {
                 let up = if field(i, 12, 1) == 1 { access.bytes.trailing_zeros() } else { 0 };
-                (start.wrapping_add(self.extended(i, field(i, 16, 5), up as usize)?.place()?), None)
+                let index = self.extended(i, field(i, 16, 5), up as usize)?;
+                (self.moved(&start, &index)?, None)
             }
             _ => stop!("no semantics"),
         };
         if keeps.is_some() && !is_vector && base == register && base != 31 {
             stop!("an address is moved by what it is loaded with");
         }
+        let at = self.place(&at)?;
         self.degrees.forget();
         self.moves(access, register, at)?;
         if let Some(at) = keeps {
-            self.keep(base, at);
+            self.keep(base, &at);
         }
         Ok(())
     }
@@ -167,16 +183,21 @@ impl Machine<'_> {
             let (bytes, base, by) = (8u64 << field(i, 30, 1), field(i, 5, 5), field(i, 16, 5));
             let start = self.base(base)?;
             let moved = match (field(i, 23, 1), by) {
-                (1, 31) => Some(start.wrapping_add(count * bytes)),
-                (1, by) => Some(start.wrapping_add(self.x(by, 64).place()?)),
+                (1, 31) => Some(self.moved(&start, &Number(count * bytes))?),
+                (1, by) => {
+                    let by = self.x(by, 64);
+                    Some(self.moved(&start, &by)?)
+                }
                 _ => None,
             };
             let access = Access { bytes: bytes as usize, is_vector: true, is_load: field(i, 22, 1) == 1, signed: None };
             for n in 0..count {
-                self.moves(access, (field(i, 0, 5) + n as u32) % 32, start.wrapping_add(n * bytes))?;
+                let at = self.moved(&start, &Number(n * bytes))?;
+                let at = self.place(&at)?;
+                self.moves(access, (field(i, 0, 5) + n as u32) % 32, at)?;
             }
             if let Some(at) = moved {
-                self.keep(base, at);
+                self.keep(base, &at);
             }
             return Ok(());
         }
@@ -184,6 +205,7 @@ impl Machine<'_> {
             stop!("no semantics");
         }
         let (bits, at) = (8 << field(i, 10, 2), self.base(field(i, 5, 5))?);
+        let at = self.place(&at)?;
         let element = self.memory.read(at, bits)?;
         let times = (64 << field(i, 30, 1)) / bits;
         let all = Vector { bits: element.bits.repeat(times), degrees: element.degrees.repeat(times) };

@@ -44,6 +44,11 @@ fn is_kernel(i: u32) -> bool {
     is_product(i) || i & 0xffff_cc00 == 0x4e28_4800
 }
 
+/// Whether an instruction may go on somewhere else.
+pub(crate) fn jumps(i: u32) -> bool {
+    matches!(field(i, 25, 4), 0b1010 | 0b1011)
+}
+
 /// The condition in the words of x86-64, where "below" is a borrow; none of those two that always hold.
 fn condition(code: u32) -> Option<ConditionCode> {
     use ConditionCode as C;
@@ -138,11 +143,13 @@ impl Machine<'_> {
     /// What this does sets none, though what it uses does.
     fn without_flags<T>(&mut self, does: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.flags.clone(), self.compares, self.degrees.flags());
-        let result = does(self);
+        let doubt = self.doubt();
+        let result = does(self)?;
         let degrees;
         (self.flags, self.compares, degrees) = before;
         self.degrees.set_flags(degrees);
-        result
+        self.set_doubt(doubt);
+        Ok(result)
     }
 
     /// Flags of a result that is compared with zero.
@@ -167,5 +174,46 @@ impl Machine<'_> {
             })?;
             machine.condition(ConditionCode::e)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        calls::row,
+        image::{Image, Marker, Region},
+        machine::Decoded,
+    };
+
+    /// What these instructions make of unknown registers: x0 to x9 afterwards, and before.
+    fn executed(code: &[u32]) -> [Vec<Word>; 2] {
+        let bytes: Vec<u8> = code.iter().flat_map(|i| i.to_le_bytes()).collect();
+        let region = Region { range: 0..bytes.len() as u64, writable: false, file: String::new(), bytes };
+        let marker = Marker { arguments: [0; 6], stack: 0, at: 0, fs: 0 };
+        let image = Image::new(Isa::Arm, vec![region], marker, 0..0);
+        let mut decoded = Decoded::default();
+        let mut machine = Machine::new(&image, &mut decoded, row(4).1, 1, 0, 0..0);
+        let before = machine.general[..10].to_vec();
+        machine.run_to(4 * code.len() as u64, 100).unwrap();
+        [machine.general[..10].to_vec(), before]
+    }
+
+    /// Where numbers do not show it: qemu has no symbols.
+    #[test]
+    fn symbols() {
+        // sub w0, w1, #3; add w2, w0, #3; add w3, w1, #1; sub w3, w3, #4; sub w4, w1, #4
+        let [now, before] = executed(&[0x5100_0c20, 0x1100_0c02, 0x1100_0423, 0x5100_1063, 0x5100_1024]);
+        assert_eq!(now[2], before[1].keep(32));
+        assert_eq!(now[0], now[3]);
+        assert_ne!(now[0], now[4]);
+        // cmp x1, x2; ccmp x3, x4, #0, eq; cset x0, eq. Then x1, x3 and the comparisons the other way round; and the second alone.
+        let equal = |code: &[u32]| executed(code)[0][0].clone();
+        let both = equal(&[0xeb02_003f, 0xfa44_0060, 0x9a9f_17e0]);
+        assert_eq!(both, equal(&[0xeb03_009f, 0xfa41_0040, 0x9a9f_17e0]));
+        assert_ne!(both, equal(&[0xeb04_007f, 0x9a9f_17e0]));
+        assert_ne!(both, equal(&[0xeb02_003f, 0x9a9f_17e0]));
+        // It is one where these are equal: cmp x1, x1; ccmp x3, x3, #0, eq.
+        assert_eq!(equal(&[0xeb01_003f, 0xfa43_0060, 0x9a9f_17e0]), Word::Number(1));
     }
 }

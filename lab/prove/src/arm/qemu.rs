@@ -112,7 +112,8 @@ impl Process {
 
     fn ask_bytes(&mut self, what: &str) -> Result<Vec<u8>> {
         let answer = self.ask(what)?;
-        let bytes = || -> Option<Vec<u8>> { (0..answer.len() / 2).map(|i| u8::from_str_radix(answer.get(2 * i..2 * i + 2)?, 16).ok()).collect() };
+        let bytes =
+            || -> Option<Vec<u8>> { (0..answer.len() / 2).map(|i| u8::from_str_radix(answer.get(2 * i..2 * i + 2)?, 16).ok()).collect() };
         bytes().filter(|_| !answer.starts_with('E')).ok_or_else(|| format!("qemu answers {answer} to {what}"))
     }
 

@@ -116,13 +116,13 @@ impl Machine<'_> {
             // UMOV: an element into a general register.
             _ if i & 0xbfe0_fc00 == 0x0e00_3c00 => {
                 let (bits, at) = element(second)?;
-                return self.to_general(to, &a.part(at * bits..(at + 1) * bits));
+                return self.gives_general(to, &a.part(at * bits..(at + 1) * bits));
             }
             // FMOV between a general register and a vector, or its upper half.
-            _ if i & 0xffff_fc00 == 0x9e66_0000 => return self.to_general(to, &a.part(0..64)),
-            _ if i & 0xffff_fc00 == 0x1e26_0000 => return self.to_general(to, &a.part(0..32)),
+            _ if i & 0xffff_fc00 == 0x9e66_0000 => return self.gives_general(to, &a.part(0..64)),
+            _ if i & 0xffff_fc00 == 0x1e26_0000 => return self.gives_general(to, &a.part(0..32)),
             _ if i & 0xffff_fc00 == 0x1e27_0000 => self.general_part(first, 32),
-            _ if i & 0xffff_fc00 == 0x9eae_0000 => return self.to_general(to, &a.part(64..128)),
+            _ if i & 0xffff_fc00 == 0x9eae_0000 => return self.gives_general(to, &a.part(64..128)),
             _ if i & 0xffff_fc00 == 0x9e67_0000 => self.general_part(first, 64),
             _ if i & 0xffff_fc00 == 0x9eaf_0000 => {
                 let mut own = self.v(to);
@@ -207,7 +207,7 @@ impl Machine<'_> {
         Vector { bits: word.bits()[..bits].to_vec(), degrees: vec![degree; bits / 8] }
     }
 
-    fn to_general(&mut self, register: u32, part: &Vector) -> Result<()> {
+    fn gives_general(&mut self, register: u32, part: &Vector) -> Result<()> {
         self.degrees.read(part.degree(0..part.len()));
         self.set_x(register, &Word::low(&part.bits), 64);
         Ok(())

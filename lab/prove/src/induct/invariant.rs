@@ -12,7 +12,6 @@ use crate::{
     lines::Line,
     prove::Failure,
 };
-use iced_x86::FlowControl;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A number of blocks in a block.
@@ -159,7 +158,7 @@ impl<'a> Run<'a> {
         let (mut heads, mut looped) = (Vec::new(), false);
         while self.progress(read) < (LOOKED_AT as u64 - 3) * turn {
             let from = self.machine.rip;
-            let jumps = self.machine.fetch(from).map_err(Failure::from)?.flow_control() != FlowControl::Next;
+            let jumps = self.machine.jumps(from).map_err(Failure::from)?;
             self.step()?;
             if looped && jumps && !heads.contains(&self.machine.rip) {
                 heads.push(self.machine.rip);
@@ -215,7 +214,7 @@ impl<'a> Run<'a> {
             return stopped("masks change");
         }
         let mut changed: BTreeSet<At> =
-            (0..16).filter(|&r| a.general[r] != b.general[r] || b.general[r] != c.general[r]).map(At::General).collect();
+            (0..a.general.len()).filter(|&r| a.general[r] != b.general[r] || b.general[r] != c.general[r]).map(At::General).collect();
         for (v, byte) in (0..32).flat_map(|v| (0..64).map(move |byte| (v, byte))) {
             let bits = |state: &State<'_>| -> [Bit; 8] { std::array::from_fn(|j| state.vectors[v][8 * byte + j]) };
             if bits(a) != bits(b) || bits(b) != bits(c) {
@@ -297,7 +296,7 @@ impl<'a> Run<'a> {
             }
         }
         // Numbers in registers that come back.
-        for r in 0..16 {
+        for r in 0..a.general.len() {
             let three = [&a.general[r], &b.general[r], &c.general[r]].map(|word| word.number().ok());
             if let (true, [Some(x), Some(y), Some(z)]) = (changed.contains(&At::General(r)), three)
                 && let Some(n) =

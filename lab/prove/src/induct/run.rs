@@ -10,11 +10,10 @@ use crate::{
     field::{Block, Byte, O, xor},
     lines::{Line, Lines},
     machine::{Decoded, Machine, Word},
-    prove::{Failure, KEPT},
+    prove::Failure,
     spec::{self, Gcm},
     unknown::Seed,
 };
-use iced_x86::Register;
 
 /// One call up to wherever it stands.
 pub(super) struct Run<'a> {
@@ -30,7 +29,7 @@ pub(super) struct Run<'a> {
     pub(super) text: Vec<Byte>,
     pub(super) given: Block,
     pub(super) places: Places,
-    pub(super) kept: [Word; 6],
+    pub(super) kept: Vec<Word>,
     pub(super) top: u64,
     pub(super) seed: Seed,
     pub(super) streams: u64,
@@ -81,8 +80,7 @@ impl<'a> Run<'a> {
             machine.memory.write(at, &crate::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
             machine.memory.write(at + 8, &n, &no_degrees).map_err(Failure::from)?;
         }
-        let kept = KEPT.map(|r| machine.register(r));
-        let top = machine.register(Register::RSP).number().map_err(Failure::from)?;
+        let (kept, top) = (machine.kept(), subject.top(case));
         machine.memory.watch();
         let given = given.try_into().expect("16 bytes");
         let turn = subject.turns[case.row];

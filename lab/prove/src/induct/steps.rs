@@ -13,10 +13,9 @@ use crate::{
     field::{Bit, Block, Byte, byte, lifted, none, number, xor},
     lines::{Line, Lines},
     machine::Word,
-    prove::{Failure, KEPT},
+    prove::Failure,
     spec,
 };
-use iced_x86::Register;
 use std::collections::BTreeSet;
 
 impl<'a> Run<'a> {
@@ -266,13 +265,13 @@ impl<'a> Run<'a> {
             let has = [new.copies.contains_key(&at), new.words.contains_key(&at), new.cycles.contains_key(&at), new.others.contains(&at)];
             in_block || has.contains(&true) || word(8) || word(4)
         };
-        let general = (0..16).filter(|&r| now.general[r] != start.general[r]).map(At::General);
+        let general = (0..now.general.len()).filter(|&r| now.general[r] != start.general[r]).map(At::General);
         let bytes = (0..32).flat_map(|v| (0..64).map(move |byte| (v, byte)));
         let differ = |&(v, byte): &(usize, usize)| now.vectors[v][8 * byte..][..8] != start.vectors[v][8 * byte..][..8];
         let vectors = bytes.filter(differ).map(|(v, byte)| At::Vector(v, byte));
         let memory = now.memory.differing_from(&start.memory).into_iter().map(At::Memory);
         weaker.extend(general.chain(vectors).chain(memory).filter(|&at| !told(at)));
-        if now.masks != start.masks || weaker.contains(&At::General(Register::RSP.number())) {
+        if now.masks != start.masks || weaker.contains(&At::General(self.machine.stack_number())) {
             return stopped("step: masks or the stack change");
         }
         if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
@@ -352,10 +351,10 @@ impl<'a> Run<'a> {
         if self.opens && self.machine.asked != [equal] {
             return refuted("exit: it accepts without a look at the tag");
         }
-        if KEPT.map(|r| self.machine.register(r)) != self.kept || self.machine.register(Register::RSP) != Word::Number(self.top + 8) {
+        if self.machine.kept() != self.kept || *self.machine.stack() != Word::Number(self.top) {
             return refuted("exit: a register of the caller is not what it was");
         }
-        if self.machine.register(Register::RAX) != Word::Number(0) {
+        if *self.machine.answer() != Word::Number(0) {
             return refuted("exit: the answer");
         }
         Ok(())

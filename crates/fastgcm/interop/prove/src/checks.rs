@@ -41,7 +41,7 @@ pub fn asked(arguments: &[String], drawn: fn() -> Result<Seed, String>) -> Optio
         let seed = if let Some(seed) = number(&options, "seed")? { seed } else { drawn()? };
         println!("points and operands drawn from seed {seed}");
         let mut subject = Subject::start("program", program.as_ref(), &[])?;
-        subject.turns = std::array::from_fn(|row| plan::turn(row).0);
+        (0..ROWS.len()).for_each(|row| subject.turns[row] = plan::turn(row).0);
         if name != "controls" {
             subject.verbs.retain(|verb| !is_beyond(&verb.name));
         }
