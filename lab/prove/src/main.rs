@@ -118,6 +118,9 @@ fn work() -> Result<bool, String> {
     if options.contains_key("lengths") {
         let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
         let (longest, turn) = (number("longest")?, number("turn")?);
+        if turn.is_some_and(|turn| turn == 0 || turn % 16 != 0) {
+            return Err("--turn: a turn has whole blocks".into());
+        }
         let mut failed = 0;
         for &row in &rows {
             let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;

@@ -1,6 +1,6 @@
 /* No library: AES-128-GCM with loops as libraries have them, for `gcm-prove loops.c --lengths`. A turn is four blocks; a length is cut to whole turns and blocks; the low
  * byte of the counter is added to alone until it ends; the hash is in two parts, and where it lags a turn behind. `loops.sh` says what must be proved, and what must not:
- * with -DFAULT=1 or 2 something is wrong where that byte ends, which is at the 64th turn, and with 3 at 8 GiB.
+ * with -DFAULT=1 or 2 something is wrong where that byte ends, which is at the 64th turn, with 3 at 8 GiB, and with 4 at the 64th turn of what is opened in place.
  * link: -maes -mpclmul -mssse3 -msse4.1 */
 #include "gcm-prove.h"
 #include <immintrin.h>
@@ -59,7 +59,7 @@ static hash of(const key *k, hash y, const uint8_t *p, size_t n) {
 
 static block with(block nonce, uint32_t counter) { return _mm_insert_epi32(nonce, (int)__builtin_bswap32(counter), 3); }
 
-/* `lag`: a turn is hashed in the next one, as it stands in memory then. */
+/* `lag`: a turn is hashed in the next one, of a copy. */
 static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     key *k = (key *)c->place.at;
     uint8_t *to = c->to.at, iv[16] = {0};
@@ -70,14 +70,15 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     hash y = of(k, (hash){_mm_setzero_si128(), _mm_setzero_si128()}, c->aad.at, c->aad.size);
     block count = with(nonce, 2);
     uint32_t low = 2;
-    size_t done = 0, hashed = 0;
-    const uint8_t *text = seals ? to : from;
+    size_t done = 0;
+    uint8_t last_turn[64];
     for (; done < whole; done += 64) {
         block x[4], in[4];
         for (int i = 0; i < 4; i++) x[i] = _mm_add_epi8(count, _mm_set_epi8((char)i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
         count = _mm_add_epi8(count, _mm_set_epi8(4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
         low += 4;
-        if (low >= 256) {
+        const int ends = low >= 256;
+        if (ends) {
             low -= 256;
             const uint32_t first = (uint32_t)(done / 16 + 2);
             for (uint32_t i = 0; i < (FAULT == 1 ? 3 : 4); i++) x[i] = with(nonce, first + i);
@@ -86,12 +87,13 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
         }
         for (int i = 0; i < 4; i++) in[i] = load(from + done + 16 * i);
         if (!lag && !seals) y = of(k, y, from + done, 64);
-        if (lag && done) y = of(k, y, text + hashed, 64), hashed += 64;
+        if (lag && done) y = of(k, y, FAULT == 4 && ends && !seals ? from + done - 64 : last_turn, 64);
         for (int i = 0; i < 4; i++) store(to + done + 16 * i, _mm_xor_si128(cipher(k, x[i]), in[i]));
         if (!lag && seals) y = of(k, y, to + done, 64);
+        for (int i = 0; i < 4; i++) store(last_turn + 16 * i, seals ? load(to + done + 16 * i) : in[i]);
         if (FAULT == 3 && done == (size_t)1 << 33) y.b = _mm_setzero_si128();
     }
-    if (lag && whole) y = of(k, y, text + hashed, 64);
+    if (lag && whole) y = of(k, y, last_turn, 64);
     uint32_t next = (uint32_t)(done / 16 + 2);
     if (!seals) y = of(k, y, from + done, n - done);
     for (; done < blocks; done += 16) store(to + done, _mm_xor_si128(cipher(k, with(nonce, next++)), load(from + done)));
@@ -111,15 +113,13 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
 static uint64_t seal(const call *c) { return run(c, 1, 0, c->from.at); }
 static uint64_t open(const call *c) { return run(c, 0, 0, c->from.at); }
 static uint64_t seal_lagging(const call *c) { return run(c, 1, 1, c->to.at); }
-static uint64_t open_lagging(const call *c) { return run(c, 0, 1, c->from.at); }
-static uint64_t open_in_place(const call *c) { return run(c, 0, 1, c->to.at); }
+static uint64_t open_lagging(const call *c) { return run(c, 0, 1, c->to.at); }
 
 static const verb verbs[] = {
     {"seal", seal, "Gcm Seals Apart Zeros 16", "[16]", "[12]"},
     {"open", open, "Gcm Opens Apart Unverified 16", "[16]", "[12]"},
     {"seal in place, lagging", seal_lagging, "Gcm Seals InPlace Zeros 16", "[16]", "[12]"},
-    {"open, lagging", open_lagging, "Gcm Opens Apart Unverified 16", "[16]", "[12]"},
-    {"wrong: open in place, lagging", open_in_place, "Gcm Opens InPlace Unverified 16", "[16]", "[12]"},
+    {"open in place, lagging", open_lagging, "Gcm Opens InPlace Unverified 16", "[16]", "[12]"},
 };
 
 static const char *setup(const char *row) {

@@ -18,9 +18,9 @@ says() {
 program=$(realpath "$1")
 told=$(mktemp)
 trap 'rm "$told"' EXIT
-says 1 'wrong: open in place, lagging'
 says 1 seal -DFAULT=1
 says 1 seal -DFAULT=2
 says 1 seal -DFAULT=3
-says 0 'open, lagging'
+says 1 'open in place, lagging' -DFAULT=4
+says 0 'open in place, lagging'
 echo "proof::loops ok $count"

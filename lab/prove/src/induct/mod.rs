@@ -7,7 +7,8 @@
 //! ```
 //! Lengths, pointers and counters are [lines](crate::lines): what is compared is decided for all of them, or not at all. What else changes from head to
 //! head is known from an invariant, which is looked for and then proved: words that count, counters inside blocks, and the hash,
-//! which is Y of all before, for any Y. Whatever has no part in it is a fresh symbol each time.
+//! which is Y of all before, for any Y. Whatever has no part in it is a fresh symbol each time. Where no proof speaks of all lengths, one for
+//! each rest of a division by a block, or by a turn, may; where numbers come back after p turns, i = p k + j, with a step for each j.
 
 mod invariant;
 mod run;
@@ -121,7 +122,7 @@ fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
     Some(first.max(least + 1))
 }
 
-/// Which lengths one proof is about: N = grain * x + rest, for any x. Their lowest bits are numbers, so whoever cuts a length to whole blocks or turns gets a line.
+/// Which lengths one proof is about: N = grain * x + rest, for any x. The lowest bits of N are numbers, so whoever cuts a length to whole blocks or turns gets a line.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
     grain: i128,
@@ -143,7 +144,7 @@ impl Lengths {
     }
 }
 
-/// How many bytes a turn of its loop has, of the one that reads most of a long text.
+/// How many bytes a turn of that verb's loop over a long text has.
 pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::result::Result<usize, Failure> {
     let (mut decoded, lengths) = (Decoded::default(), Lengths { grain: 0, rest: 1 << 17 });
     let turn = Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed).and_then(|mut run| run.turn_of_loop());
@@ -165,10 +166,10 @@ pub fn induct(
 ) -> std::result::Result<Answer, Failure> {
     let turn = subject.turns[case.row] as i128;
     let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
+    if turn == 0 || turn % 16 != 0 {
+        return Err(failed);
+    }
     for grain in [1, 16, turn] {
-        if turn % grain != 0 {
-            continue;
-        }
         let mut answer = Answer { grain: grain as u64, ..Answer::default() };
         let result = (0..grain).try_for_each(|rest| {
             let seed = seed.wrapping_add((rest as Seed) << 40);
@@ -209,7 +210,7 @@ fn alike(
             answer.from = answer.from.max(lengths.at(to) as u64 + 1);
             continue;
         }
-        match class(subject, decoded, case, over, lengths, [from, to], every, seed.wrapping_add(from as Seed)) {
+        match class(subject, decoded, case, over, (lengths, [from, to]), every, seed.wrapping_add(from as Seed)) {
             Ok((least, class)) => {
                 if least > from {
                     ranges.push([from, least - 1]);
@@ -260,8 +261,7 @@ fn class(
     decoded: &mut Decoded,
     case: &Case,
     over: Over,
-    lengths: Lengths,
-    [from, to]: [i128; 2],
+    (lengths, [from, to]): (Lengths, [i128; 2]),
     every: usize,
     seed: Seed,
 ) -> Result<(i128, Class)> {
