@@ -87,7 +87,7 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
         }
         for (int i = 0; i < 4; i++) in[i] = load(from + done + 16 * i);
         if (!lag && !seals) y = of(k, y, from + done, 64);
-        if (lag && done) y = of(k, y, FAULT == 4 && ends && !seals ? from + done - 64 : last_turn, 64);
+        if (lag && done) y = of(k, y, FAULT == 4 && ends ? to + done - 64 : last_turn, 64);
         for (int i = 0; i < 4; i++) store(to + done + 16 * i, _mm_xor_si128(cipher(k, x[i]), in[i]));
         if (!lag && seals) y = of(k, y, to + done, 64);
         for (int i = 0; i < 4; i++) store(last_turn + 16 * i, seals ? load(to + done + 16 * i) : in[i]);
