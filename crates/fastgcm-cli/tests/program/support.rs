@@ -26,6 +26,13 @@ impl Bench {
         bench
     }
 
+    /// A copy of the program that can be run at once. Another process writes that copy: a child that another thread starts meanwhile would have inherited the
+    /// open file, and a file that is open for writing cannot be run.
+    pub(crate) fn copy_program(&self, to: &str) {
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_fastgcm")).arg(self.path(to)).status();
+        assert!(copied.unwrap().success());
+    }
+
     /// Says how often the program was run, and fails unless it was so often.
     pub(crate) fn passed(&self, name: &str, expected: usize) {
         let runs = self.runs.load(Ordering::Relaxed);

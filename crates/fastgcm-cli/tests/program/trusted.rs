@@ -65,7 +65,7 @@ fn owners_and_folders() {
         cases += 1;
     }
     if rustix::process::geteuid().is_root() {
-        fs::copy(env!("CARGO_BIN_EXE_fastgcm"), bench.path("program")).unwrap();
+        bench.copy_program("program");
         fs::create_dir(bench.path("out")).unwrap();
         bench.set_mode(".", 0o755);
         // The key of one user; who runs it; whose the folder is.

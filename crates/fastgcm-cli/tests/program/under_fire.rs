@@ -27,7 +27,7 @@ fn read_only() {
         fs::copy(bench.path(name), bench.path("locked").join(name)).unwrap();
     }
     bench.write("unreadable", b"secret");
-    fs::copy(env!("CARGO_BIN_EXE_fastgcm"), bench.path("program")).unwrap();
+    bench.copy_program("program");
     let mode = |name: &str, mode| fs::set_permissions(bench.path(name), PermissionsExt::from_mode(mode)).unwrap();
     for (name, bits) in
         [(".", 0o755), ("locked", 0o555), ("locked/a", 0o444), ("locked/a.sealed", 0o444), ("unreadable", 0), ("program", 0o755)]
