@@ -2,7 +2,7 @@
 
 use crate::{
     arm::{LINK, STACK, qemu::Process},
-    calls::{Case, ROWS, Refused, Subject},
+    calls::{Case, Refused, Subject, row},
     field::{Byte, byte, number},
     image::{Isa, writable},
     machine::Result,
@@ -77,7 +77,7 @@ int main(void) {{
 {compared}    return puts(wrong ? "wrong" : "right"), wrong;
 }}
 "#,
-            row = ROWS[case.row].0,
+            row = row(case.row).0,
             heap = 8 * case.text + (32 << 10),
             verb = subject.verbs[case.verb].number,
             number = subject.rows[case.row].unwrap_or_default(),
