@@ -26,6 +26,9 @@ pub const ROWS: [(&str, Processor); 4] = [
 /// Rows of AArch64, whose numbers follow, and a processor of qemu's that has what each needs, and nothing that a better row needs besides.
 pub const ARM_ROWS: [(&str, &str); 2] = [("aes-neon", "cortex-a72"), ("aes-neon-eor3", "max,sve=off,sme=off")];
 
+/// All of them.
+pub const ROW_COUNT: usize = ROWS.len() + ARM_ROWS.len();
+
 /// The name of a row, and its processor if that is one of x86-64.
 pub fn row(number: usize) -> (&'static str, Processor) {
     match number.checked_sub(ROWS.len()) {
@@ -36,7 +39,7 @@ pub fn row(number: usize) -> (&'static str, Processor) {
 
 /// The row of that name.
 pub fn row_of(name: &str) -> Option<usize> {
-    (0..ROWS.len() + ARM_ROWS.len()).find(|&number| row(number).0 == name)
+    (0..ROW_COUNT).find(|&number| row(number).0 == name)
 }
 
 /// SSE3, PCLMULQDQ, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, AES.
@@ -222,7 +225,7 @@ pub struct Subject {
     pub image: Image,
     pub verbs: Vec<Verb>,
     /// Numbers of `ROWS` and `ARM_ROWS` in the program; none if it lacks the row.
-    pub rows: [Option<u64>; ROWS.len() + ARM_ROWS.len()],
+    pub rows: [Option<u64>; ROW_COUNT],
     pub call: u64,
     pub perform: u64,
     /// What it says that it has done before.
@@ -230,7 +233,7 @@ pub struct Subject {
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
     /// Bytes of a turn of its loop on each row, for an induction.
-    pub turns: [usize; ROWS.len() + ARM_ROWS.len()],
+    pub turns: [usize; ROW_COUNT],
     /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
     /// Bytes of its code that are not what the file has, from its marker on.
@@ -299,7 +302,7 @@ impl Subject {
         let arena = arena..arena + size;
         let told = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
         let told = String::from_utf8_lossy(told).into_owned();
-        let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROWS.len() + ARM_ROWS.len()], 0);
+        let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROW_COUNT], 0);
         let (mut number, mut before) = (0, String::new());
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
@@ -326,7 +329,7 @@ impl Subject {
             perform,
             before,
             on,
-            turns: [0; ROWS.len() + ARM_ROWS.len()],
+            turns: [0; ROW_COUNT],
             longest: None,
             patches: Vec::new(),
             arena,

@@ -1,9 +1,9 @@
 //! A call by the processor itself, over numbers: what refutes a call by polynomials should show there, with a key, a nonce, AAD and a text that anybody can try.
 
 use crate::{
-    arm::{LINK, STACK, qemu::Process},
+    arm::qemu::Process,
     calls::{Case, Refused, Subject, row},
-    field::{Byte, byte, number},
+    field::{Byte, byte, numbers},
     image::{Isa, writable},
     machine::Result,
     prove::Message,
@@ -71,7 +71,7 @@ int main(void) {{
     const char *why = make("{row}");
     if (why) return puts(why), 2;
     const call c = {{.verb = {verb}, .row = {number}, .cuts = {{{cut}, {next}}}, {fields}.heap = {{heap, sizeof heap}}, .place = {{place, sizeof place}}}};
-    const uint64_t answer = calls[c.verb].call(&c);
+    const uint64_t answer = calls[c.verb].run(&c);
     int wrong = answer != {answer};
     printf("the answer is %d, and should be {answer}\n", (int)answer);
 {compared}    return puts(wrong ? "wrong" : "right"), wrong;
@@ -93,8 +93,8 @@ fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() { "none".into() } else { bytes.iter().map(|byte| format!("{byte:02x}")).collect() }
 }
 
-fn numbers(bytes: &[Byte]) -> Vec<u8> {
-    bytes.iter().map(|byte| number(byte).expect("of numbers come numbers") as u8).collect()
+fn certain(bytes: &[Byte]) -> Vec<u8> {
+    numbers(bytes).expect("of numbers come numbers")
 }
 
 /// A process that stands at its marker.
@@ -145,10 +145,7 @@ impl Standing {
                 Ok(ended?.ok_or("the program has ended")?.rax)
             }
             Self::Arm(process) => {
-                let mut general = process.general()?;
-                (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, subject.image.marker.at, subject.top(case));
-                general.at = subject.perform;
-                process.set_general(&general)?;
+                process.enter(subject, case, subject.image.marker.at)?;
                 process.run().map_err(|why| format!("the call: {why}"))?;
                 Ok(process.general()?.words[0])
             }
@@ -170,13 +167,12 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     }
     let mut process = Standing::of(subject)?;
     let places = subject.places(case)?;
-    let buffers = message.buffers(verb, &places, &vec![byte(0xa5); case.text + verb.behind()]);
-    let starts = buffers.each_ref().map(|(at, _)| *at);
-    let buffers = buffers.map(|(_, what)| numbers(&what));
-    for (at, what) in starts.iter().zip(&buffers) {
+    let inputs = message.inputs(subject, case)?;
+    for (at, what) in &inputs {
         process.write(*at, what)?;
     }
-    process.write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
+    let [key, nonce, aad, from, to, tag, _] = inputs.map(|(_, what)| what);
+    let buffers = [key, nonce, aad, from, to, tag];
     let answer = process.call(subject, case)?;
     let mut read = |at: u64, n: usize| process.read(at, n);
     let accepts = !verb.opens || case.right;
@@ -190,7 +186,7 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         Some(format!("{name} from byte {at} on is {}, and should be {}", hex(&is[at..to]), hex(&should[at..to])))
     };
     let text = match verb.refused {
-        _ if accepts => numbers(&message.other),
+        _ if accepts => certain(&message.other),
         Refused::Zeros => vec![0; case.text],
         Refused::AsItWas => buffers[4][..places.to_len.min(case.text)].to_vec(),
         Refused::Unverified => Vec::new(),
@@ -201,7 +197,7 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         should.push(("text", "to", 0, text));
     }
     if !verb.opens {
-        let made = numbers(&message.tag[..verb.tag]);
+        let made = certain(&message.tag[..verb.tag]);
         let is_behind = places.to_len > case.text;
         let at = if is_behind { places.to + case.text as u64 } else { places.tag };
         wrong.extend(differs("the tag", &read(at, verb.tag)?, &made));

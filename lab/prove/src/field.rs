@@ -123,6 +123,11 @@ pub fn number(bits: &[Bit]) -> Option<u64> {
     bits.iter().enumerate().try_fold(0, |n, (i, bit)| Some(n | u64::from(bit.number()?) << i))
 }
 
+/// Bytes, if all of them are numbers.
+pub fn numbers(bytes: &[Byte]) -> Option<Vec<u8>> {
+    bytes.iter().map(|byte| Some(number(byte)? as u8)).collect()
+}
+
 /// The lowest `N` bits of a number.
 pub fn lifted<const N: usize>(n: u64) -> [Bit; N] {
     std::array::from_fn(|i| Bit::from(i < 64 && n >> i & 1 == 1))

@@ -6,7 +6,7 @@
 
 use crate::{
     calls::{Case, RETURN, ROWS, Subject},
-    field::{Bit, Byte, byte, number},
+    field::{Bit, byte, numbers},
     forms::{broken, flags_differ},
     image::{Image, writable},
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
@@ -41,12 +41,10 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
     if verb.opens && case.right {
         message.given = message.tag.clone();
     }
-    let stale = vec![byte(0xa5); case.text + 16];
-    for (at, what) in message.buffers(verb, &subject.places(case)?, &stale) {
-        write(at, &numbers(&what).ok_or("a symbol among numbers")?)?;
+    for (at, what) in message.inputs(subject, case)? {
+        write(at, &what)?;
     }
     let top = subject.top(case) - 8;
-    write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
     write(top, &RETURN.to_le_bytes())?;
     let start = Registers { rip: subject.perform, rdi: subject.call, rsp: top, orig_rax: u64::MAX, ..traced.registers()? };
     traced.set_registers(start)?;
@@ -108,11 +106,6 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
         }
     }
     Ok(told)
-}
-
-/// Bytes that are numbers.
-fn numbers(bytes: &[Byte]) -> Option<Vec<u8>> {
-    bytes.iter().map(|byte| Some(number(byte)? as u8)).collect()
 }
 
 /// As instructions number them.

@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The stack's end, where a call begins; and what a call answers.
+    /// Where the stack ends.
     pub(crate) fn stack(&self) -> &Word {
         &self.general[self.stack_number()]
     }
@@ -194,16 +194,17 @@ impl<'a> Machine<'a> {
         if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::arm::STACK }
     }
 
+    /// What a call answers.
+    pub(crate) fn answer(&self) -> &Word {
+        &self.general[0]
+    }
+
     /// Whether an instruction may go on somewhere else.
     pub(crate) fn jumps(&mut self, at: u64) -> Result<bool> {
         match self.image.isa {
             Isa::X86 => Ok(self.fetch(at)?.flow_control() != FlowControl::Next),
             Isa::Arm => Ok(crate::arm::jumps(self.word(at)?)),
         }
-    }
-
-    pub(crate) fn answer(&self) -> &Word {
-        &self.general[0]
     }
 
     /// What a function gives back as it was.

@@ -4,7 +4,7 @@
 
 use gcm_prove::{
     arm,
-    calls::{self, ARM_ROWS, Case, Layout, ROWS, row_of},
+    calls::{self, Case, Layout, ROW_COUNT, ROWS, Subject, row_of},
     checks,
     induct::{self, Over},
     plan::{self, Lengths},
@@ -78,7 +78,7 @@ fn work() -> Result<bool, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
     let rows: Vec<usize> = match options.get("row") {
-        None if symbols::is_arm(&program) => (ROWS.len()..ROWS.len() + ARM_ROWS.len()).collect(),
+        None if symbols::is_arm(&program) => (ROWS.len()..ROW_COUNT).collect(),
         None => (0..ROWS.len()).collect(),
         Some(names) => {
             let number = |name: &str| row_of(name).ok_or_else(|| format!("--row {name}: there is no such row"));
@@ -130,21 +130,7 @@ fn work() -> Result<bool, String> {
                 None => ["seal", "open"].iter().filter_map(|verb| subject.verb(verb)).collect(),
             };
             let keys = if lengths.keys.is_empty() { vec![16] } else { lengths.keys.clone() };
-            for verb in verbs {
-                let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
-                let turn = match turn {
-                    Some(turn) => Ok(turn as usize),
-                    None => induct::turn(&subject, &case(keys[0]), Over::Text, seed),
-                };
-                let Ok(turn) = turn.map_err(|why| println!("{}, {}: {why}", calls::row(row).0, subject.verbs[verb].name)) else {
-                    failed += 1;
-                    continue;
-                };
-                subject.turns[row] = turn;
-                let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
-                println!("{}, {}: turns of {turn} bytes", calls::row(row).0, subject.verbs[verb].name);
-                failed += checks::of_any_length(&subject, &questions, 1, seed);
-            }
+            failed += verbs.into_iter().map(|verb| of_any_length(&mut subject, row, verb, &keys, turn, seed)).sum::<usize>();
         }
         return Ok(failed == 0);
     }
@@ -163,4 +149,23 @@ fn work() -> Result<bool, String> {
         return Err("nothing was asked for: no verb takes such lengths, or no row is taken".into());
     }
     Ok(rows.iter().all(|row| row.calls() == row.proved()))
+}
+
+/// Every length of a verb, with each of these sizes of keys. Returns how many are not proved.
+fn of_any_length(subject: &mut Subject, row: usize, verb: usize, keys: &[usize], turn: Option<u64>, seed: Seed) -> usize {
+    let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
+    let about = format!("{}, {}", calls::row(row).0, subject.verbs[verb].name);
+    let found = turn.map_or_else(|| induct::turn(subject, &case(keys[0]), Over::Text, seed), |turn| Ok(turn as usize));
+    match found {
+        Ok(turn) => {
+            println!("{about}: turns of {turn} bytes");
+            subject.turns[row] = turn;
+            let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
+            checks::of_any_length(subject, &questions, 1, seed)
+        }
+        Err(why) => {
+            println!("{about}: {why}");
+            1
+        }
+    }
 }

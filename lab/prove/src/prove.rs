@@ -2,8 +2,8 @@
 
 use crate::{
     calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
-    field::{Bit, Block, Byte, byte, none, number, xor},
-    machine::{Decoded, Machine, Stop, Word},
+    field::{Bit, Block, Byte, byte, none, number, numbers, xor},
+    machine::{self, Decoded, Machine, Stop, Word, stop},
     spec::{self, Gcm},
     unknown::{Seed, Unknown},
     ways::{Fact, Ways},
@@ -190,6 +190,15 @@ impl Message {
             (places.to, to),
             (places.tag, tag.to_vec()),
         ]
+    }
+
+    /// What a process is given before the call, and where: its buffers, and last what says what is to be done. The message is one of numbers.
+    pub fn inputs(&self, subject: &Subject, case: &Case) -> machine::Result<[(u64, Vec<u8>); 7]> {
+        let verb = &subject.verbs[case.verb];
+        let stale = vec![byte(0xa5); case.text + verb.behind()];
+        let buffers = self.buffers(verb, &subject.places(case)?, &stale).map(|(at, what)| Some((at, numbers(&what)?)));
+        let [Some(key), Some(nonce), Some(aad), Some(from), Some(to), Some(tag)] = buffers else { stop!("a symbol among numbers") };
+        Ok([key, nonce, aad, from, to, tag, (subject.call, subject.words(case)?.map(u64::to_le_bytes).concat())])
     }
 }
 

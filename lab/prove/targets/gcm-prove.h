@@ -1,4 +1,5 @@
-/* What a target of gcm-prove has: functions that are called, and what each call is. docs: lab/prove/README.md; an example is what `gcm-prove new` writes. */
+/* What a target of gcm-prove has: functions that are called, and what each call is. docs: lab/prove/README.md; an example is what `gcm-prove new` writes. It
+ * is for C and C++. */
 #ifndef GCM_PROVE_H
 #define GCM_PROVE_H
 #include <stddef.h>
@@ -25,7 +26,7 @@ enum { DONE = 0, REFUSED = 1, FAILED = 2 };
 
 typedef struct {
     const char *name;
-    uint64_t (*call)(const call *);
+    uint64_t (*run)(const call *);
     /* "Gcm" or "Gmac"; "Seals" or "Opens"; where the text is: "InPlace", "Apart" (tag in `tag`), "InPlaceBehind", "Behind" (tag behind the text),
      * "Read" (no text); what is left of a refused text: "Zeros", "AsItWas", "Unverified" (anything); bytes of the tag; then, if so: "cut" (the text is cut
      * at `cuts`), "heap" (what malloc gives during the call may hold secrets afterwards). */
@@ -51,7 +52,7 @@ static uint8_t gcm_prove_arena[4 << 20] __attribute__((aligned(4096)));
 #endif
 
 /* Says what there is, and stops for the prover, whose registers then say where. `before`: what has been done until now, in words. */
-__attribute__((noinline)) static int gcm_prove(const verb *verbs, size_t count, uint64_t (*perform)(const call *), const char *before) {
+__attribute__((noinline, unused)) static int gcm_prove(const verb *verbs, size_t count, uint64_t (*perform)(const call *), const char *before) {
     static char told[16384];
     static call c;
     size_t n = 0;
@@ -69,7 +70,7 @@ __attribute__((noinline)) static int gcm_prove(const verb *verbs, size_t count, 
 /* Behind all else: the table of calls; a function that makes ready what lives as long as the program, before all calls, for a row by its name, and returns
  * NULL, or why there is no such row; and what that does, in words. */
 #define TARGET(verbs, setup, before)                                                                                                        \
-    __attribute__((noinline)) static uint64_t perform(const call *c) { return verbs[c->verb].call(c); }                                       \
+    __attribute__((noinline)) static uint64_t perform(const call *c) { return verbs[c->verb].run(c); }                                        \
     int main(int argc, char **argv) {                                                                                                        \
         const char *why = setup(argc > 1 ? argv[1] : "vaes-avx512");                                                                         \
         if (why) return fprintf(stderr, "no such row: %s\n", why), 3;                                                                        \

@@ -20,7 +20,7 @@ static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;duplicate of a message, opened;Gcm Opens Apart Unverified 16 cut heap;[];[]\n"
                            "verb;GMAC;Gmac Seals Read Zeros 16 heap;[];[]\n"
                            "verb;AES-GCM-SIV, sealed;Siv Seals Apart Zeros 16 heap;[16, 32];[12]\n"
-                           "verb;AES-GCM-SIV, opened;Siv Opens Apart Unverified 16 heap;[16, 32];[12]\n" ROWS;
+                           "verb;AES-GCM-SIV, opened;Siv Opens Apart Unverified 16 heap;[16, 32];[12]\n" GCM_PROVE_ROWS;
 
 static OSSL_provider_init_fn *begin;
 

@@ -14,7 +14,7 @@ static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;fastgcm_open_batch;Gcm Opens Apart Zeros 16;[];[12]\n"
                            "verb;fastgcm_pieces_seal;Gcm Seals Apart Zeros 16 cut;[];[]\n"
                            "verb;fastgcm_pieces_open;Gcm Opens Apart Unverified 16 cut;[];[]\n"
-                           ROWS;
+                           GCM_PROVE_ROWS;
 
 static int pieces(const call *c, const fastgcm_key *key, void *place, int seals) {
     fastgcm_pieces *pieces = place;

@@ -13,7 +13,7 @@ static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;XAES256GCM.encrypt;Xaes Seals Behind Zeros 16 heap;[32];[24]\n"
                            "verb;XAES256GCM.decrypt;Xaes Opens Behind AsItWas 16 heap;[32];[24]\n"
                            "verb;KCXAES256GCM.encrypt;KcXaes Seals Behind Zeros 48 heap;[32];[24]\n"
-                           "verb;KCXAES256GCM.decrypt;KcXaes Opens Behind AsItWas 48 heap;[32];[24]\n" ROWS;
+                           "verb;KCXAES256GCM.decrypt;KcXaes Opens Behind AsItWas 48 heap;[32];[24]\n" GCM_PROVE_ROWS;
 
 /* `fastgcm.AESGCM`, `AESGCMSIV`, `XAES256GCM`, `KCXAES256GCM`; names of their methods; `fastgcm.InvalidTag`, `fastgcm.cpu`. */
 static PyObject *classes[4], *methods[4], *invalid_tag, *cpu;

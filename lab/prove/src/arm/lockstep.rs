@@ -2,13 +2,13 @@
 //! interpreter over numbers; and instructions that proofs have executed, with random operands.
 
 use super::{
-    LINK, STACK, WIDTH, field,
+    STACK, WIDTH, field,
     general::{DCZID, ZERO_BLOCK},
     qemu::{General, Process},
 };
 use crate::{
     calls::{Case, Layout, RETURN, Subject, row},
-    field::{Bit, byte, number},
+    field::{Bit, byte},
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
     prove::{LIMIT, Message, prove},
     unknown::{Map, Random, Seed, Unknown},
@@ -93,16 +93,10 @@ fn call(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<(u64, 
     if verb.opens && case.right {
         message.given = message.tag.clone();
     }
-    let stale = vec![byte(0xa5); case.text + 16];
-    for (at, what) in message.buffers(verb, &subject.places(case)?, &stale) {
-        let numbers: Option<Vec<u8>> = what.iter().map(|byte| number(byte).map(|n| n as u8)).collect();
-        process.write(at, &numbers.ok_or("a symbol among numbers")?)?;
+    for (at, what) in message.inputs(subject, case)? {
+        process.write(at, &what)?;
     }
-    process.write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
-    let mut start = process.general()?;
-    (start.words[0], start.words[LINK], start.words[STACK]) = (subject.call, RETURN, subject.top(case));
-    start.at = subject.perform;
-    process.set_general(&start)?;
+    process.enter(subject, case, RETURN)?;
     let image = process.image(&subject.program)?;
     let mut decoded = Decoded::default();
     let mut machine = Machine::new(&image, &mut decoded, row(case.row).1, seed, subject.perform, 0..0);

@@ -1,7 +1,10 @@
 //! A process of AArch64 under qemu's emulation of user programs, by gdb's protocol: registers, memory, a step, and the way to a marker, `brk #0`.
 
-use super::general::THREAD;
-use crate::image::{Image, Isa, Marker, Region};
+use super::{LINK, STACK, general::THREAD};
+use crate::{
+    calls::{Case, Subject},
+    image::{Image, Isa, Marker, Region},
+};
 use object::{
     Endianness, elf,
     read::elf::{FileHeader, ProgramHeader},
@@ -154,6 +157,14 @@ impl Process {
         let mut words: Vec<String> = general.words.iter().chain([&general.at]).map(|word| hex(&word.to_le_bytes())).collect();
         words.push(hex(&general.flags.to_le_bytes()));
         words.iter().enumerate().try_for_each(|(i, word)| self.tell(&format!("P{i:x}={word}")))
+    }
+
+    /// Stands where the call of that case begins, which returns to that place.
+    pub fn enter(&mut self, subject: &Subject, case: &Case, back: u64) -> Result<()> {
+        let mut general = self.general()?;
+        (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, back, subject.top(case));
+        general.at = subject.perform;
+        self.set_general(&general)
     }
 
     /// A vector register. (Its number in the protocol is 34 more, on a processor without SVE.)

@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         Ok(heads)
     }
 
-    /// Looks at three heads one after the other.
+    /// Looks at six heads one after the other.
     pub(super) fn invariant(&mut self, head: u64) -> Result<Invariant> {
         let (read, turn) = (self.read, self.turn);
         let plain = self.string(read, turn * LOOKED_AT as usize)?;
