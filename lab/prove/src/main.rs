@@ -85,12 +85,7 @@ fn work() -> Result<bool, String> {
             names.split(',').map(number).collect::<Result<_, _>>()?
         }
     };
-    let lengths = |name: &str| match options.get(name) {
-        Some(text) => plan::list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
-        None => Ok(Vec::new()),
-    };
-    let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
-    let lengths = Lengths { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? };
+    let lengths = Lengths::of(&options)?;
     let seed: Seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
         None => unknown::drawn()?,

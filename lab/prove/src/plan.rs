@@ -1,6 +1,7 @@
 //! Which calls are proved: verbs, and lengths.
 
 use crate::calls::{Case, Form, Layout, Subject, Verb};
+use std::collections::HashMap;
 
 /// Cases that are one line of the table.
 #[derive(Debug)]
@@ -21,8 +22,20 @@ pub struct Lengths {
     pub texts: Vec<usize>,
 }
 
+impl Lengths {
+    /// Of options `key` (in bytes, or in bits), `nonce`, `aad` and `text`.
+    pub fn of(options: &HashMap<String, String>) -> Result<Self, String> {
+        let lengths = |name: &str| match options.get(name) {
+            Some(text) => list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
+            None => Ok(Vec::new()),
+        };
+        let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
+        Ok(Self { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? })
+    }
+}
+
 /// `0..600,1420`: both ends belong to a range.
-pub fn list(text: &str) -> Option<Vec<usize>> {
+fn list(text: &str) -> Option<Vec<usize>> {
     let mut all = Vec::new();
     for part in text.split(',') {
         match part.split_once("..") {

@@ -8,7 +8,7 @@ use fastgcm_prove::{
 };
 use gcm_prove::{
     calls::Subject,
-    plan::{Lengths, asked, list},
+    plan::{Lengths, asked},
     table::{self, Options},
     unknown::drawn,
 };
@@ -46,12 +46,7 @@ fn work() -> Result<usize, String> {
     if !is_x86_feature_detected!("pclmulqdq") {
         return Err("this processor has no carry-less multiplication".into());
     }
-    let lengths = |name: &str| match options.get(name) {
-        Some(text) => list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
-        None => Ok(Vec::new()),
-    };
-    let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
-    let lengths = Lengths { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? };
+    let lengths = Lengths::of(&options)?;
     let seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
         None => drawn()?,
