@@ -16,6 +16,11 @@ const QUICK: [&str; 12] =
 /// What this build says of itself.
 const OWN: &str = if SCRUB { "measured WITH `scrub`: Cargo unified" } else { "measured without `scrub`" };
 
+/// A copy of the study that can be run at once: another process writes it, because a child that another thread starts meanwhile would have inherited the open file.
+fn copy_program(to: &Path) {
+    assert!(Command::new("cp").arg(PROGRAM).arg(to).status().unwrap().success());
+}
+
 fn measured(program: impl AsRef<Path>, path: &Path) -> Results {
     let mut command = Command::new(program.as_ref());
     command.args(QUICK).env("PATH", path).env_remove("FASTGCM_BACKEND").stdin(Stdio::null());
@@ -29,7 +34,7 @@ fn measured(program: impl AsRef<Path>, path: &Path) -> Results {
 fn nothing_is_claimed_that_was_not_measured() {
     let bench = Bench::new();
     let alone = bench.path("fastgcm-study");
-    fs::copy(PROGRAM, &alone).unwrap();
+    copy_program(&alone);
     let cases = [
         (None, ": there is no program fastgcm-scrubbed beside this one or on the PATH"),
         (Some("#!/bin/sh\nexit 2"), "it has ended"),
@@ -58,7 +63,7 @@ fn its_cost_has_a_column() {
     }
     let bench = Bench::new();
     let elsewhere = bench.path("fastgcm-study");
-    fs::copy(PROGRAM, &elsewhere).unwrap();
+    copy_program(&elsewhere);
     let best = Backend::detect();
     // Found beside it, and on the PATH.
     for results in [measured(PROGRAM, Path::new("/nowhere")), measured(&elsewhere, scrubbed.parent().unwrap())] {
