@@ -11,7 +11,7 @@ mod table;
 pub(crate) use hash::{Hash, PADS, WAITING};
 pub(crate) use made::*;
 pub(crate) use storage::{Kept, Plain, Storage, Unwritten, plain};
-pub(crate) use table::{Part, Table, no_memset};
+pub(crate) use table::{Filling, Part, Table, no_memset};
 
 /// The number of vectors in one turn of the bulk loop, on every back end: as many AES states as hide the
 /// latency of a round.
@@ -97,9 +97,9 @@ impl<'a> InOut<'a> {
 
     /// Prefetches the memory of a later turn.
     #[inline(always)]
-    pub(crate) fn ask_for_turn<S: Vectors>(&self, s: S) {
+    pub(crate) fn prefetch_turn<S: Vectors>(&self, s: S) {
         each!(I in 0 1 2 3 4 5 6 7 => { if const { (I * 16 * S::BLOCKS).is_multiple_of(LINE) } {
-            s.ask_for(self.src.wrapping_add(I * 16 * S::BLOCKS + AHEAD));
+            s.prefetch(self.src.wrapping_add(I * 16 * S::BLOCKS + AHEAD));
         } });
     }
 
@@ -131,6 +131,14 @@ impl<'a> InOut<'a> {
         // SAFETY: `whole.len` bytes lie inside the message.
         let (src, dst) = unsafe { (whole.src.add(whole.len), whole.dst.add(whole.len)) };
         (whole, Self { src, dst, len: cut, life: PhantomData })
+    }
+
+    /// Returns the last `len` bytes, which there must be.
+    #[inline(always)]
+    pub(crate) fn last(mut self, len: usize) -> Self {
+        assert!(len <= self.len);
+        self.take_len(self.len - len);
+        self
     }
 
     /// Takes the last vector, if the last vector is whole.
@@ -280,6 +288,12 @@ impl<'a, S: Vectors> Stored<'a, S> {
     #[inline(always)]
     pub(crate) fn of(turn: Turn<'a, S>) -> Self {
         Self(turn)
+    }
+
+    /// Returns a turn without text, in place of one that nobody uses.
+    #[inline(always)]
+    pub(crate) fn nothing(s: S) -> Self {
+        Self(Turn::new(s, InOut::EMPTY))
     }
 
     /// Returns where the turn lies, so that memory can hand it over.

@@ -130,4 +130,4 @@ impl fmt::Debug for Key {
     }
 }
 
-const _: () = assert!(size_of::<Key>() <= 4096);
+const _: () = assert!(size_of::<Key>() <= 1728);

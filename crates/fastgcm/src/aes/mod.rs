@@ -3,4 +3,4 @@
 
 mod schedule;
 
-pub(crate) use schedule::{KeySize, Schedule, WOVEN, expand_in_loops};
+pub(crate) use schedule::{KeySize, Keys, Schedule, WOVEN, expand_in_loops};

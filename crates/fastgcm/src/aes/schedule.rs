@@ -1,7 +1,11 @@
 //! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a
 //! table.
 
-use crate::{Block, inout::load_key, isa::Isa};
+use crate::{
+    Block,
+    inout::load_key,
+    isa::{Isa, RoundKey},
+};
 use zeroize::{Zeroize, optimization_barrier};
 
 /// AES round keys. With this order of fields, a message that also reads copies in every lane finds these keys
@@ -16,8 +20,11 @@ pub(crate) struct Schedule {
     /// All keys but the last: the first four, and from `WOVEN` on the last ten, so that the last ten have one
     /// place whatever the key's length. (For a key of 256 bits the two groups follow each other; for a
     /// shorter key they overlap.)
-    pub(crate) keys: [Block; 14],
+    pub(crate) keys: Keys,
 }
+
+/// All round keys but the last.
+pub(crate) type Keys = [Block; 14];
 
 /// The number of rounds beyond ten. The type has no other values, so choosing the last ten keys takes neither
 /// a comparison nor a bounds check.
@@ -130,6 +137,12 @@ impl Schedule {
         s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0))
     }
 
+    /// Returns the size of the key, and the keys of all rounds but the last.
+    #[inline(always)]
+    pub(crate) fn keys(&self) -> (KeySize, &Keys) {
+        (self.size, &self.keys)
+    }
+
     /// Returns 10, 12 or 14.
     #[inline(always)]
     pub(crate) fn rounds(&self) -> usize {
@@ -173,10 +186,10 @@ impl Schedule {
     }
 }
 
-/// Writes a round key to the first block of each of `keys`: [`Schedule::expand`] where an S-box is a call.
+/// Writes a round key to each of `keys`: [`Schedule::expand`] where an S-box is a call.
 /// The function goes word by word, as FIPS 197 does. Steps for each key size took 0.8 to 0.9 of the time of a
 /// key, and up to 3 KB more. `key` has 16, 24 or 32 bytes.
-pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]]) {
+pub(crate) fn expand_in_loops<S: Isa, K: RoundKey>(s: S, key: &[u8], keys: &mut [K]) {
     // The last `n` words of the schedule, of which word i has place i modulo n. At first they are the key.
     let (mut words, n) = ([0_u32; 8], key.len() / 4);
     for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
@@ -196,7 +209,7 @@ pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]])
         before = words[at % 8];
         four = four >> 32 | Block::from(before) << 96;
         if i % 4 == 3 {
-            keys[i / 4][0] = four;
+            keys[i / 4] = K::of(four);
         }
         at += 1;
         if at == n {

@@ -25,9 +25,21 @@ use crate::{
 /// The most AES states in flight: eight vectors and the mask of a tag, or six blocks of a key.
 pub(crate) const STATES: usize = 9;
 
+/// What becomes of the states after two rounds.
+pub(crate) trait Keep<S: Isa> {
+    /// Stores the first `N` vectors of `x`, or does nothing.
+    #[inline(always)]
+    fn keep<const N: usize>(&mut self, _: S, _: &[S::State; STATES]) {}
+}
+
+/// Keeps nothing.
+impl<S: Isa> Keep<S> for () {}
+
 /// The counter blocks of one message, in order.
-pub(crate) trait Counters<S: Isa> {
-    /// Puts the next `N` vectors into `x`, whitened.
+pub(crate) trait Counters<S: Isa>: Keep<S> {
+    /// Whether what `next` returns has two rounds of AES behind it.
+    const AHEAD: bool = false;
+    /// Puts the next `N` vectors into `x`, whitened, or as states after two rounds.
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
 }
 
@@ -148,6 +160,8 @@ impl<S: Isa> XorCounter<S> {
     }
 }
 
+impl<S: Isa> Keep<S> for XorCounter<S> {}
+
 impl<S: Isa> Counters<S> for XorCounter<S> {
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, _: &Schedule, x: &mut [S::State; STATES]) {
@@ -202,6 +216,8 @@ impl<S: Isa, const STRAIGHT: bool> AddCounter<S, STRAIGHT> {
     }
 }
 
+impl<S: Isa, const STRAIGHT: bool> Keep<S> for AddCounter<S, STRAIGHT> {}
+
 impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
@@ -233,6 +249,8 @@ impl<S: Isa> PieceCounter<S> {
         }
     }
 }
+
+impl<S: Isa> Keep<S> for PieceCounter<S> {}
 
 impl<S: Isa> Counters<S> for PieceCounter<S> {
     #[inline(always)]

@@ -6,20 +6,21 @@
 //! hash: a block, in lane 0.
 
 use super::{
+    ahead::Fill,
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::WovenMaterial,
-    plan::{ASK_PAYS, STEP, blocks, lengths, most_text},
-    turn::{Hashed, NoHash, RoundKeys, store, turn},
+    plan::{AHEAD_PAYS, PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, most_text},
+    turn::{Hashed, NoHash, store, turn},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{HasPowers, Multiply, Powers, PowersFrom},
-    inout::{Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
-    isa::Isa,
+    inout::{Filling, Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
+    isa::{Isa, rarely},
     nonce::{Nonce96, Start},
 };
-use core::hint::black_box;
+use core::{hint::black_box, mem::MaybeUninit};
 
 /// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
 /// otherwise a load would span two stores and wait until both have left the store buffer.
@@ -46,8 +47,10 @@ impl Begun<'_> {
 }
 
 /// Runs the beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these
-/// vectors, and writes to `begun` what the end must know.
+/// vectors, and writes to `begun` what the end must know. `ahead` runs the turns of a text for which
+/// [`turns_ahead`] pays.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
@@ -56,107 +59,128 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     aad: &[u8],
     mut text: InOut<'a>,
     begun: &mut Begun<'a>,
+    ahead: impl FnOnce(&mut Table<4>, InOut<'_>),
 ) -> InOut<'a> {
-    let (all, mut pending) = (text.len(), None);
-    let mut counters = XorCounter::new(s, &key.schedule, nonce);
-    // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
-    // while the previous message is being finished.
-    if SEAL && all > const { most_text(S::BLOCKS) } {
-        pending = first::<S, M>(s, key, &mut counters, &mut text);
+    let (all, tables) = (text.len(), &key.tables);
+    if all >= AHEAD_PAYS {
+        rarely();
+        let turn = const { 16 * TURN * S::BLOCKS };
+        let mut turns = text.take_len((all - 1) / turn * turn);
+        begun.hash.store(s, 0, absorb::<S, M>(s, tables, s.splat(0), aad));
+        ahead(&mut begun.hash, turns.here());
+        if SEAL {
+            begun.pending = Some(turns.last(turn));
+        }
+    } else {
+        let (mut counters, from) =
+            (XorCounter::new(s, &key.schedule, nonce), const { most_text(S::BLOCKS) + 1 });
+        // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
+        // while the previous message is being finished.
+        let seals = SEAL && all >= from;
+        let first =
+            if seals { first::<S, M, _>(s, key, &mut counters, &mut text) } else { Stored::nothing(s) };
+        let mut hash = absorb::<S, M>(s, tables, s.splat(0), aad);
+        let last = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut hash, first, &mut text, from, false);
+        if seals {
+            // The last turn is hashed beside the end.
+            begun.pending = Some(last.text());
+        }
+        begun.hash.store(s, 0, hash);
     }
-    let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
-    let (from, ask) = (const { most_text(S::BLOCKS) + 1 }, all >= ASK_PAYS);
-    let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, pending, &mut text, from, ask);
-    if SEAL {
-        // The last turn is hashed beside the end.
-        begun.pending = last.map(|turn| turn.text());
-    }
-    begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
     text
 }
 
 /// Loops over turns, while `text` has at least `from` bytes. Sealing hashes the ciphertext of the previous
-/// turn, which is pending, while it encrypts this turn; opening hashes this turn. Returns the last sealed
-/// turn, which is not hashed yet.
+/// turn, which is pending, while it encrypts this turn; opening hashes this turn. Returns the last turn, which
+/// is not hashed yet if it was sealed.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &WovenMaterial,
-    counters: &mut impl Counters<S>,
+    counters: &mut C,
     hash: &mut S::V,
-    pending: Option<Stored<'a, S>>,
+    mut pending: Stored<'a, S>,
     text: &mut InOut<'a>,
     from: usize,
-    ask: bool,
-) -> Option<Stored<'a, S>> {
+    prefetch: bool,
+) -> Stored<'a, S> {
     // The optimiser must not see what the round keys are: otherwise it fills half of the registers with them
     // and spills the hash.
-    if const { S::BLOCKS > 1 } {
-        let keys = black_box(&key.tables).more(s);
-        turns_by::<S, M, SEAL>(s, key, keys, counters, hash, pending, text, from, ask)
-    } else {
-        turns_by::<S, M, SEAL>(s, key, black_box(&key.schedule), counters, hash, pending, text, from, ask)
+    let (schedule, keys) = (&key.schedule, black_box(&key.schedule.keys));
+    while text.len() >= from {
+        if prefetch {
+            text.prefetch_turn(s);
+        }
+        // The optimiser must not see that every turn uses the same powers: otherwise it copies them to the
+        // stack, 1 KiB a call.
+        let powers = black_box(&key.tables).powers_of_turn(s);
+        let Some(next) = text.whole_turn(s) else { break };
+        let out = if SEAL {
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending };
+            let (out, sum) = turn::<S, M, _>(s, schedule, keys, counters, &next, &work);
+            *hash = work.reduced::<M>(s, sum);
+            out
+        } else {
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: &next };
+            let (out, sum) = turn::<S, M, _>(s, schedule, keys, counters, &next, &work);
+            *hash = work.reduced::<M>(s, sum);
+            out
+        };
+        pending = store(s, next, out);
     }
+    pending
 }
 
 /// Seals the first turn: nothing is hashed beside it.
 #[inline(always)]
-fn first<'a, S: Isa, M: Multiply<S>>(
+fn first<'a, S: Isa, M: Multiply<S>, C: Counters<S>>(
     s: S,
     key: &WovenMaterial,
-    counters: &mut impl Counters<S>,
+    counters: &mut C,
     text: &mut InOut<'a>,
-) -> Option<Stored<'a, S>> {
-    let first = text.whole_turn(s)?;
-    let (out, _) = if const { S::BLOCKS > 1 } {
-        turn::<S, M>(s, &key.schedule, black_box(&key.tables).more(s), counters, &first, &NoHash)
-    } else {
-        turn::<S, M>(s, &key.schedule, black_box(&key.schedule), counters, &first, &NoHash)
-    };
-    Some(store(s, first, out))
+) -> Stored<'a, S> {
+    let Some(first) = text.whole_turn(s) else { return Stored::nothing(s) };
+    let keys = black_box(&key.schedule.keys);
+    let (out, _) = turn::<S, M, _>(s, &key.schedule, keys, counters, &first, &NoHash);
+    store(s, first, out)
 }
 
-/// Runs [`turns`] with these round keys.
+/// Runs turns two rounds ahead ([`ahead`](super::ahead)): more than a window of them, from block `index` on,
+/// where a window begins. Continues `hash`, in lane 0; sealing leaves out the last turn, which is not hashed
+/// yet.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+pub(crate) fn turns_ahead<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
+    _: M,
     key: &WovenMaterial,
-    keys: impl RoundKeys<S>,
-    counters: &mut impl Counters<S>,
-    hash: &mut S::V,
-    mut pending: Option<Stored<'a, S>>,
-    text: &mut InOut<'a>,
-    from: usize,
-    ask: bool,
-) -> Option<Stored<'a, S>> {
-    let schedule = &key.schedule;
-    if SEAL && pending.is_none() {
-        return None; // otherwise every turn would ask again whether there is one
+    nonce: Nonce96,
+    index: u32,
+    hash: &mut Table<4>,
+    text: InOut<'_>,
+) {
+    debug_assert!(text.len() > 16 * WINDOW);
+    let (prefetch, turn) = (text.len() >= PREFETCH_PAYS, const { 16 * TURN * S::BLOCKS });
+    let (mut states, mut counters) = (MaybeUninit::uninit(), XorCounter::new(s, &key.schedule, nonce));
+    counters.skip(s, index);
+    let mut fill = Fill::new(counters, Filling::new(&mut states));
+    let (mut text, mut lanes) = (text, hash.load(s, 0));
+    let mut window = text.take_blocks(WINDOW);
+    let mut pending =
+        if SEAL { first::<S, M, _>(s, key, &mut fill, &mut window) } else { Stored::nothing(s) };
+    pending = turns::<S, M, _, SEAL>(s, key, &mut fill, &mut lanes, pending, &mut window, turn, prefetch);
+    let start = s.splat(nonce.with_counter(index.wrapping_add(2)).swap_bytes());
+    let Some(mut windows) = fill.windows::<S, false>(s, &key.schedule, start, text.len() / 16) else {
+        return;
+    };
+    while text.len() > 0 {
+        let mut window = text.take_blocks(WINDOW);
+        let mut take = windows.next(s, &key.schedule, window.len() / 16, text.len() / 16);
+        pending = turns::<S, M, _, SEAL>(s, key, &mut take, &mut lanes, pending, &mut window, turn, prefetch);
     }
-    while text.len() >= from {
-        if ask {
-            text.ask_for_turn(s);
-        }
-        // The optimiser must not see that every turn uses the same powers: otherwise it copies them to the
-        // stack, 1 KiB a call.
-        let powers = black_box(&key.tables).powers_from(s, TURN * S::BLOCKS);
-        let next = text.whole_turn(s)?;
-        if SEAL {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending? };
-            let (out, sum) = turn::<S, M>(s, schedule, keys, counters, &next, &work);
-            pending = Some(store(s, next, out));
-            *hash = work.reduced::<M>(s, sum?);
-        } else {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: &next };
-            let (out, sum) = turn::<S, M>(s, schedule, keys, counters, &next, &work);
-            *hash = work.reduced::<M>(s, sum?);
-            store(s, next, out);
-        }
-    }
-    pending
+    hash.store(s, 0, lanes);
 }
 
 /// Continues GHASH from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for
@@ -202,8 +226,8 @@ pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &WovenMaterial, hash
 }
 
 /// Encrypts or decrypts a piece of text that begins with block `index`, and continues its hash. The piece has
-/// whole blocks or is the last one. `flush` hashes the bytes that wait: it is a function of the row, so this
-/// function needs no loop for them.
+/// whole blocks or is the last one. `flush` hashes the bytes that wait, and `ahead` runs turns for which
+/// [`turns_ahead`] pays: they are functions of the row, so this function needs no loops for them.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -215,41 +239,53 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     hash: &mut Hash,
     mut text: InOut<'_>,
     flush: impl Fn(&mut Hash),
+    ahead: impl FnOnce(Nonce96, u32, &mut Table<4>, InOut<'_>),
 ) {
-    let (all, bytes) = (text.len(), 16 * TURN * S::BLOCKS);
-    let mut text = text.here();
+    let (all, turn) = (text.len(), const { 16 * TURN * S::BLOCKS });
+    let before = match start {
+        Start::Public(_) => before_ahead(TURN * S::BLOCKS, index, all),
+        Start::Secret(_) => all,
+    };
+    let mut behind = text.here();
+    let mut text = behind.take_len(before);
     let mut pending = None;
-    if SEAL && all >= bytes {
+    if SEAL && before >= turn {
         // A turn that waits is hashed beside the first turn of the piece.
         pending = hash.take_turn(s);
     }
     if hash.filled() > 0 {
         flush(hash);
     }
-    if all >= bytes {
+    if before >= turn {
         let (mut counters, mut lanes) = (PieceCounter::at(s, &key.schedule, start, index), hash.load(s));
-        if SEAL && pending.is_none() {
-            pending = first::<S, M>(s, key, &mut counters, &mut text);
-        }
-        let last = turns::<S, M, SEAL>(
-            s,
-            key,
-            &mut counters,
-            &mut lanes,
-            pending,
-            &mut text,
-            bytes,
-            all >= ASK_PAYS,
-        );
+        let pending = match pending {
+            Some(pending) => pending,
+            None if SEAL => first::<S, M, _>(s, key, &mut counters, &mut text),
+            None => Stored::nothing(s),
+        };
+        let prefetch = all >= PREFETCH_PAYS;
+        let last =
+            turns::<S, M, _, SEAL>(s, key, &mut counters, &mut lanes, pending, &mut text, turn, prefetch);
         hash.store(s, lanes);
-        if let Some(turn) = last {
-            hash.let_wait(s, turn);
-            if text.len() > 0 {
-                flush(hash);
-            }
+        if SEAL {
+            hash.let_wait(s, last);
         }
     }
+    if let (Start::Public(nonce), true) = (start, behind.len() > 0) {
+        if hash.filled() > 0 {
+            flush(hash);
+        }
+        let mut turns = behind.take_len(behind.len() / turn * turn);
+        ahead(*nonce, index.wrapping_add((before / 16) as u32), hash.lanes_mut(), turns.here());
+        if SEAL {
+            hash.let_wait(s, Stored::at(s, &turns.last(turn)));
+        }
+        text = behind;
+    }
     if text.len() > 0 {
+        if hash.filled() > 0 {
+            flush(hash);
+        }
         let index = index.wrapping_add(((all - text.len()) / 16) as u32);
         let lanes = rest::<S, M, SEAL>(s, key, start, index, hash.load(s), text);
         hash.store(s, lanes);
@@ -308,19 +344,22 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     s.fold(s.byte_swap(M::Short::reduce(s, product, s.splat(0)))) ^ mask
 }
 
-/// Seals or opens a message with any nonce, one step after the other.
+/// Seals or opens a message, one step after the other.
 #[inline(always)]
 pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     m: M,
     key: &WovenMaterial,
-    start: Start,
+    nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
     let (mut all, lengths) = (Hash::ZERO, lengths(aad.len() as u64, text.len() as u64));
+    let (start, flush) = (Start::Public(nonce), |all: &mut Hash| hash(s, m, key, all, &[]));
     hash(s, m, key, &mut all, aad);
-    update::<S, M, SEAL>(s, m, key, &start, 0, &mut all, text, |all| hash(s, m, key, all, &[]));
+    update::<S, M, SEAL>(s, m, key, &start, 0, &mut all, text, flush, |nonce, index, hash, text| {
+        turns_ahead::<S, M, SEAL>(s, m, key, nonce, index, hash, text)
+    });
     hash(s, m, key, &mut all, &[]);
     finish(s, m, key, &all, lengths, Some(&start))
 }

@@ -1,4 +1,4 @@
-//! What messages need of a key: round keys, powers of H, and, for loops over turns, round keys in every lane.
+//! What messages need of a key: round keys and powers of H.
 
 use super::plan;
 use crate::{
@@ -25,11 +25,6 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(
     one: Option<(usize, usize)>,
 ) {
     let h = schedule.expand::<S, true>(s, key);
-    if const { S::BLOCKS > 1 } {
-        each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => {
-            Powers::put_more(&mut tables, s, I, s.splat(schedule.keys[I]));
-        });
-    }
     let powers = if let Some((aad, text)) = one { plan::powers(S::BLOCKS, aad, text) } else { usize::MAX };
     Powers::fill::<S, M>(&mut tables, s, h, powers);
 }

@@ -41,6 +41,7 @@
 //! of another length, is driven step by step. GCM-SIV is in [`siv`](mod@siv), packets side by side are in
 //! [`batch`](mod@batch), and [`software`] serves machines without AES instructions.
 
+mod ahead;
 mod batch;
 mod counter;
 pub(crate) mod drive;
@@ -58,9 +59,9 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Multiply, PowersForOnce, aad_lanes},
-    inout::InOut,
+    inout::{InOut, Table},
     isa::Isa,
-    nonce::{Nonce96, Start},
+    nonce::Nonce96,
     packet::Packet,
 };
 use zeroize::Zeroize;
@@ -69,7 +70,7 @@ pub(crate) use batch::most_batch;
 pub(crate) use drive::{Begun, SIDE_BY_SIDE};
 pub(crate) use key::{WovenMaterial, expand, filled, wipe};
 pub(crate) use plan::lengths;
-pub(crate) use siv::siv;
+pub(crate) use siv::{siv, turns_ahead as siv_ahead};
 pub(crate) use tail::end;
 
 /// Returns the blocks of a vector, or none where AES and GHASH are not woven.
@@ -93,14 +94,15 @@ pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
+    ahead: impl FnOnce(&mut Table<4>, InOut<'_>),
     end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
 ) -> Block {
     if const { S::WEAVES } {
         let mut begun = Begun::new(s, aad.len(), text.len());
-        let rest = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text, &mut begun);
+        let rest = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text, &mut begun, ahead);
         end(rest, &begun)
     } else {
-        drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text)
+        drive::message::<S, M, SEAL>(s, multiply, key, nonce, aad, text)
     }
 }
 

@@ -45,7 +45,22 @@ pub(crate) const STEP: usize = 4;
 /// The shortest message, in bytes, whose turns prefetch memory (`inout::AHEAD` bytes ahead): beyond the cache
 /// prefetching turns take 0.81 to 0.98 of the time (Emerald Rapids), within the cache there is no difference. (tests/lists.rs
 /// has this number too, and stands at its edge.)
-pub(crate) const ASK_PAYS: usize = 32 << 10;
+pub(crate) const PREFETCH_PAYS: usize = 32 << 10;
+
+/// The blocks of a window ([`ahead`](super::ahead)): as many as the last byte of a counter has values.
+pub(crate) const WINDOW: usize = 256;
+
+/// The shortest text, in bytes, whose turns run two rounds ahead ([`ahead`](super::ahead)): two windows.
+pub(crate) const AHEAD_PAYS: usize = 2 * 16 * WINDOW;
+
+/// Returns how many of the `bytes` of a piece that begins with block `index` come before turns that run two
+/// rounds ahead: what comes before a window, or all of them, where turns ahead do not pay. A turn has `turn`
+/// blocks.
+#[inline(always)]
+pub(crate) const fn before_ahead(turn: usize, index: u32, bytes: usize) -> usize {
+    let before = 16 * (index.wrapping_neg() as usize % WINDOW);
+    if (index as usize).is_multiple_of(turn) && bytes >= before + AHEAD_PAYS { before } else { bytes }
+}
 
 /// The last vectors of a text, the last of which may be cut, and J0. "Lane" says that J0 has the last lane,
 /// which the text leaves free. With four lanes this saves 4 to 12 % of 16 to 112 bytes (Zen 4), with two
@@ -98,20 +113,21 @@ pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
 /// Returns the most blocks of AAD and text together, and bytes of text, of a message that is an end, in
 /// vectors of `blocks` blocks: a key has a power for each block and for the lengths, so nothing waits for a
 /// hash. (When AAD of 49 to 368 bytes was hashed first, before 16 bytes of text, it took 15 to 35 % longer:
-/// Zen 4, Zen 5.) With no blocks, where nothing is woven, only empty messages are ends.
+/// Zen 4, Zen 5.) With no blocks, where nothing is woven, a block of AAD without text is an end.
 ///
 /// The beginning of a longer message leaves up to a turn, which must be an end: the verbs `seal_end` and
-/// `open_end` tell the optimiser so.
+/// `open_end` tell the optimiser so. [`is_end`] relies on one block more.
 pub(crate) const fn most(blocks: usize) -> (usize, usize) {
-    let most = (most_powers(blocks).saturating_sub(1), most_text(blocks));
-    assert!(most.0 >= TURN * blocks && most.1 >= 16 * TURN * blocks);
+    let most = (if blocks == 0 { 1 } else { most_powers(blocks) - 1 }, most_text(blocks));
+    assert!(most.0 > TURN * blocks && most.1 == 16 * TURN * blocks);
     most
 }
 
-/// Returns whether a message is an end; `most` comes from [`most`].
+/// Returns whether a message is an end; `most` comes from [`most`]. (One block of AAD has its power beside any
+/// text that needs no turn, so most messages need two comparisons.)
 #[inline(always)]
 pub(crate) const fn is_end(most: (usize, usize), aad: usize, text: usize) -> bool {
-    text <= most.1 && blocks(aad) + blocks(text) <= most.0
+    text <= most.1 && (aad <= 16 || blocks(aad) + blocks(text) <= most.0)
 }
 
 /// Returns the most bytes of text that need no turn, in vectors of `blocks` blocks.

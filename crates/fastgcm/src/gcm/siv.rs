@@ -7,22 +7,26 @@
 //! Zen 4, and one more power of H takes 24 to make. A long message has eight powers of H^B.
 
 use super::{
+    ahead::Fill,
     counter::{AddCounter, Counters, STATES, lanes},
-    plan::{blocks, lengths},
-    turn::{NoHash, rounds},
+    plan::{WINDOW, before_ahead, blocks, lengths},
+    turn::{NoHash, rounds, store, turn},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{Chains, Multiply},
-    inout::{InOut, TURN, Table, load_bytes, load_vector},
+    inout::{Filling, InOut, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::Nonce96,
 };
+use core::mem::MaybeUninit;
 use zeroize::Zeroize;
 
-/// Seals a message, or opens it if its tag is `given`. Returns the right tag.
+/// Seals a message, or opens it if its tag is `given`. Returns the right tag. `ahead` is [`turns_ahead`] as a
+/// function of the row.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,
@@ -31,6 +35,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     aad: &[u8],
     mut text: InOut<'_>,
     given: Option<&Block>,
+    ahead: impl Fn(&Schedule, Block, InOut<'_>),
 ) -> Block {
     let mut derived = Table::ZERO;
     let h = derive::<S, M>(s, generating, nonce, &mut derived);
@@ -52,7 +57,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     let mut known = opening;
     loop {
         if known {
-            ctr::<S, M>(s, schedule, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
+            ctr::<S, M>(s, schedule, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here(), &ahead);
             if !opening {
                 break;
             }
@@ -64,8 +69,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
         let mut x = [s.state(s.splat(0)); STATES];
         x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
-        rounds::<S, M, _, 1>(s, schedule, schedule, &mut x, &NoHash);
-        tag = last_round(s, schedule, x[0], s.splat(0));
+        rounds::<S, M, _, 1, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
+        tag = schedule.last_round(s, x[0], s.splat(0));
         if opening {
             break;
         }
@@ -113,15 +118,15 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
         x[2 * I + 1] = s.state(s.whiten(s.xor(s.add32(number, s.splat(1)), nonce), key0));
     } });
     if const { S::BLOCKS == 1 } {
-        rounds::<S, M, _, 6>(s, generating, generating, &mut x, &NoHash);
+        rounds::<S, M, _, 6, 0>(s, generating.keys(), &mut x, &mut (), &NoHash);
     } else if const { S::BLOCKS == 2 } {
-        rounds::<S, M, _, 4>(s, generating, generating, &mut x, &NoHash);
+        rounds::<S, M, _, 4, 0>(s, generating.keys(), &mut x, &mut (), &NoHash);
     } else {
-        rounds::<S, M, _, 2>(s, generating, generating, &mut x, &NoHash);
+        rounds::<S, M, _, 2, 0>(s, generating.keys(), &mut x, &mut (), &NoHash);
     }
     each!(I in 0 1 2 => { if const { I * S::BLOCKS < 3 } {
-        let first = last_round(s, generating, x[2 * I], s.splat(0));
-        let second = last_round(s, generating, x[2 * I + 1], s.splat(0));
+        let first = generating.last_round(s, x[2 * I], s.splat(0));
+        let second = generating.last_round(s, x[2 * I + 1], s.splat(0));
         let halves = s.low_halves(first, second);
         keys.store(s, I * S::BLOCKS, halves);
         if I == 0 {
@@ -132,48 +137,102 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
 }
 
 /// Runs CTR: the tag with its last bit set is the first counter block (here in every lane), and its first
-/// four bytes are the counter.
+/// four bytes are the counter. The tag is public. `ahead` is [`turns_ahead`] as a function of the row.
 #[inline(always)]
-fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
+fn ctr<S: Isa, M: Multiply<S>>(
+    s: S,
+    schedule: &Schedule,
+    mut first: S::V,
+    mut text: InOut<'_>,
+    ahead: impl Fn(&Schedule, Block, InOut<'_>),
+) {
+    let (mut text, turn) = (text.here(), const { 16 * TURN * S::BLOCKS });
+    let block = |first| s.fold(s.keep_first(first, 16));
+    // A window begins where the last byte of the counter is zero.
+    let mut before = before_ahead(1, block(first) as u32, text.len());
+    loop {
+        let part = text.take_len(before);
+        let behind = s.add32(first, s.splat(blocks(part.len()) as u32 as Block));
+        ctr_without_table::<S, M>(s, schedule, first, part);
+        if text.len() == 0 {
+            break;
+        }
+        let turns = text.take_len(text.len() / turn * turn);
+        first = s.add32(behind, s.splat(blocks(turns.len()) as u32 as Block));
+        ahead(schedule, block(behind), turns);
+        before = text.len(); // less than a turn
+    }
+}
+
+/// Runs CTR for a text of any length.
+#[inline(always)]
+fn ctr_without_table<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
     let mut text = text.here();
     let mut x = [s.state(s.splat(0)); STATES];
-    while let Some(mut turn) = text.whole_turn(s) {
-        counters.next::<TURN>(s, schedule, &mut x);
-        rounds::<S, M, _, TURN>(s, schedule, schedule, &mut x, &NoHash);
-        each!(I in 0 1 2 3 4 5 6 7 => {
-            turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s)));
-        });
-    }
+    turns::<S, M, _>(s, schedule, &mut counters, &mut text);
     if text.len() >= SHORT_TURN * 16 * S::BLOCKS {
         counters.next::<SHORT_TURN>(s, schedule, &mut x);
-        rounds::<S, M, _, SHORT_TURN>(s, schedule, schedule, &mut x, &NoHash);
+        rounds::<S, M, _, SHORT_TURN, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
         let mut turn = text.take::<S>(SHORT_TURN);
         each!(I in 0 1 2 3 => {
-            turn.store::<S, I, SHORT_TURN>(s, last_round(s, schedule, x[I], turn.load::<S, I, SHORT_TURN>(s)));
+            let output = schedule.last_round(s, x[I], turn.load::<S, I, SHORT_TURN>(s));
+            turn.store::<S, I, SHORT_TURN>(s, output);
         });
     }
     while text.len() > 0 {
         counters.next::<1>(s, schedule, &mut x);
-        rounds::<S, M, _, 1>(s, schedule, schedule, &mut x, &NoHash);
+        rounds::<S, M, _, 1, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
         let mut vector = text.take::<S>(1);
         if vector.len() == 16 * S::BLOCKS {
-            vector.store::<S, 0, 1>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 1>(s)));
+            let output = schedule.last_round(s, x[0], vector.load::<S, 0, 1>(s));
+            vector.store::<S, 0, 1>(s, output);
         } else {
-            vector.store::<S, 0, 0>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 0>(s)));
+            let output = schedule.last_round(s, x[0], vector.load::<S, 0, 0>(s));
+            vector.store::<S, 0, 0>(s, output);
         }
+    }
+}
+
+/// Runs CTR two rounds ahead ([`ahead`](super::ahead)), in turns: more than a window of them. The last byte of the
+/// first counter is zero.
+#[inline(always)]
+pub(crate) fn turns_ahead<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    schedule: &Schedule,
+    first: Block,
+    mut text: InOut<'_>,
+) {
+    let (mut states, first) = (MaybeUninit::uninit(), s.splat(first));
+    let counters = AddCounter::<S, true>::numbered(s, first);
+    let mut fill = Fill::new(counters, Filling::new(&mut states));
+    turns::<S, M, _>(s, schedule, &mut fill, &mut text.take_blocks(WINDOW));
+    let Some(mut windows) = fill.windows::<S, true>(s, schedule, first, text.len() / 16) else { return };
+    while text.len() > 0 {
+        let mut window = text.take_blocks(WINDOW);
+        let mut take = windows.next(s, schedule, window.len() / 16, text.len() / 16);
+        turns::<S, M, _>(s, schedule, &mut take, &mut window);
+    }
+}
+
+/// Loops over turns, without a hash.
+#[inline(always)]
+fn turns<S: Isa, M: Multiply<S>, C: Counters<S>>(
+    s: S,
+    schedule: &Schedule,
+    counters: &mut C,
+    text: &mut InOut<'_>,
+) {
+    while let Some(next) = text.whole_turn(s) {
+        let (out, _) = turn::<S, M, _>(s, schedule, &schedule.keys, counters, &next, &NoHash);
+        store(s, next, out);
     }
 }
 
 /// The number of vectors side by side behind the last turn. (One after the other they would wait for each
 /// round.)
 const SHORT_TURN: usize = 4;
-
-/// Runs the last round of AES, XOR `data`.
-#[inline(always)]
-fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::V {
-    s.last_round(x, s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)), data)
-}
 
 /// Returns POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks, in lanes
 /// that are not added up. POLYVAL's blocks are GHASH's blocks with their bytes reversed, so each block is

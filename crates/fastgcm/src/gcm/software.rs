@@ -24,8 +24,8 @@ use zeroize::Zeroize;
 
 plain! {
     /// Round keys in the form that AES of `N` blocks uses, with zeros behind them, and what GHASH reads.
-    pub(crate) struct Tables<P> {
-        round_keys: [[Block; 4]; 15],
+    pub(crate) struct Tables<K, P> {
+        round_keys: [K; 15],
         pairs: P,
     }
 }
@@ -35,14 +35,14 @@ plain! {
 pub(crate) struct By<M, const N: usize>(pub(crate) M);
 
 /// What these functions keep in a key.
-pub(crate) type SoftwareMaterial<P> = crate::material::Material<Tables<P>>;
+pub(crate) type SoftwareMaterial<K, P> = crate::material::Material<Tables<K, P>>;
 
 /// Derives everything that a message needs from 16, 24 or 32 bytes of key, in tables of zeros.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     schedule: &mut Schedule,
-    tables: &mut Tables<M::Tables>,
+    tables: &mut Tables<S::Key, M::Tables>,
     key: &[u8],
 ) {
     schedule.size = KeySize::of(key);
@@ -54,23 +54,23 @@ pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     M::fill(s, &mut tables.pairs, h[0]);
 }
 
-/// Returns how many blocks of its tables [`expand`] writes.
-pub(crate) const fn filled<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>) -> usize {
-    size_of::<Tables<M::Tables>>() / 16
+/// Returns how many blocks of its tables [`expand`] writes, in whole vectors.
+pub(crate) const fn filled<S: Sliced<N>, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>) -> usize {
+    size_of::<Tables<S::Key, M::Tables>>() / 16 / S::BLOCKS * S::BLOCKS
 }
 
 /// Writes zeros to all of the material.
-pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(
+pub(crate) fn wipe<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     _: S,
     _: By<M, N>,
-    material: &mut SoftwareMaterial<M::Tables>,
+    material: &mut SoftwareMaterial<S::Key, M::Tables>,
 ) {
     material.schedule.zeroize();
     material.tables.wipe();
 }
 
 /// Returns the round keys that `expand` has left.
-fn sliced<P>(key: &SoftwareMaterial<P>) -> &[[Block; 4]] {
+fn sliced<K, P>(key: &SoftwareMaterial<K, P>) -> &[K] {
     &key.tables.round_keys[..=key.schedule.rounds()]
 }
 
@@ -78,7 +78,7 @@ fn sliced<P>(key: &SoftwareMaterial<P>) -> &[[Block; 4]] {
 pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     j0: J0,
     aad: &[u8],
     text: InOut<'_>,
@@ -102,7 +102,7 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     start: &Start,
     index: u32,
     so_far: &mut Hash,
@@ -115,10 +115,10 @@ pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Continues GHASH over the bytes that wait and over `data`, padded with zeros to whole blocks.
-pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
+pub(crate) fn hash<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     so_far: &mut Hash,
     data: &[u8],
 ) {
@@ -132,7 +132,7 @@ pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     by: By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     hash: &Hash,
     lengths: Block,
     start: Option<&Start>,
@@ -145,7 +145,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     start: &Start,
     index: u32,
     pads: &mut Table<PADS>,
@@ -161,7 +161,7 @@ pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     first: Block,
     mut text: InOut<'_>,
 ) {
@@ -177,7 +177,7 @@ pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    generating: &SoftwareMaterial<M::Tables>,
+    generating: &SoftwareMaterial<S::Key, M::Tables>,
     nonce: Nonce96,
     aad: &[u8],
     mut text: InOut<'_>,
@@ -221,7 +221,7 @@ fn by_x(h: Block) -> Block {
 /// Runs CTR of GCM-SIV, from the counter block `first` on: the counter is in the first four bytes.
 fn ctr_straight<S: Sliced<N>, P, const N: usize>(
     s: S,
-    key: &SoftwareMaterial<P>,
+    key: &SoftwareMaterial<S::Key, P>,
     first: Block,
     mut text: InOut<'_>,
 ) {
@@ -238,10 +238,10 @@ fn ctr_straight<S: Sliced<N>, P, const N: usize>(
 
 /// Returns POLYVAL of AAD, text and lengths: GHASH of these blocks with their bytes reversed (RFC 8452,
 /// appendix A).
-fn polyval<S: Isa, M: Pairs<S>>(
+fn polyval<S: Isa, M: Pairs<S>, K>(
     s: S,
     multiply: M,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<K, M::Tables>,
     aad: &[u8],
     text: &[u8],
     lengths: Block,
@@ -261,7 +261,7 @@ fn polyval<S: Isa, M: Pairs<S>>(
 pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     block: Block,
 ) -> Block {
     let mut pads = [0; N];
@@ -273,7 +273,7 @@ pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &SoftwareMaterial<M::Tables>,
+    key: &SoftwareMaterial<S::Key, M::Tables>,
     blocks: &mut Table<SIDE_BY_SIDE>,
     wanted: usize,
 ) {
@@ -290,7 +290,7 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 /// Makes AES of the next `wanted` counter blocks or of `N`; the first block of all is J0 itself.
 fn keystream<S: Sliced<N>, P, const N: usize>(
     s: S,
-    key: &SoftwareMaterial<P>,
+    key: &SoftwareMaterial<S::Key, P>,
     j0: J0,
     counter: &mut u32,
     pads: &mut [Block; N],
@@ -322,22 +322,22 @@ fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]
 }
 
 /// GHASH, two blocks at a time.
-struct Ghash<'a, S: Isa, M: Pairs<S>> {
+struct Ghash<'a, S: Isa, M: Pairs<S>, K> {
     s: S,
     _multiply: M,
-    key: &'a SoftwareMaterial<M::Tables>,
+    key: &'a SoftwareMaterial<K, M::Tables>,
     hash: Block,
     /// The first block of a pair.
     waiting: Option<[u8; 16]>,
 }
 
-impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
-    fn new(s: S, _multiply: M, key: &'a SoftwareMaterial<M::Tables>) -> Self {
+impl<'a, S: Isa, M: Pairs<S>, K> Ghash<'a, S, M, K> {
+    fn new(s: S, _multiply: M, key: &'a SoftwareMaterial<K, M::Tables>) -> Self {
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
     /// Continues from a hash between two pieces, which is mirrored there, over the bytes that wait.
-    fn going_on(s: S, multiply: M, key: &'a SoftwareMaterial<M::Tables>, hash: &Hash) -> Self {
+    fn going_on(s: S, multiply: M, key: &'a SoftwareMaterial<K, M::Tables>, hash: &Hash) -> Self {
         let mut all = Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) };
         all.absorb(hash.waiting());
         all
@@ -379,7 +379,7 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         mut text: InOut<'_>,
         seal: bool,
     ) where
-        S: Sliced<N>,
+        S: Sliced<N, Key = K>,
     {
         while text.len() > 0 {
             if used == N {
@@ -427,7 +427,12 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
 
 /// Fills in the powers of `h` instead of those of AES(0), and a product: proofs ask this of a row.
 #[cfg(test)]
-pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut SoftwareMaterial<M::Tables>, h: Block) {
+pub(crate) fn fill<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: By<M, N>,
+    material: &mut SoftwareMaterial<S::Key, M::Tables>,
+    h: Block,
+) {
     M::fill(s, &mut material.tables.pairs, h);
 }
 

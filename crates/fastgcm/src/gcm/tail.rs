@@ -13,7 +13,7 @@ use super::{
     drive::{self, Begun},
     key::WovenMaterial,
     plan::{self, Class, STEP, blocks, lengths},
-    turn::{HashWork, Hashed, NoHash, RoundKeys, Whole, rounds},
+    turn::{HashWork, Hashed, NoHash, Whole, rounds},
 };
 use crate::{
     Block,
@@ -21,16 +21,15 @@ use crate::{
     ghash::{HasPowers, Multiply, PowersFrom},
     inout::{InOut, Stored, TURN, load_bytes, load_vector},
     isa::{Isa, rarely},
-    nonce::{Nonce96, Start},
+    nonce::Nonce96,
 };
 
 /// A sum of products that is not reduced.
 type Sum<S, M> = <<M as Multiply<S>>::Short as Multiply<S>>::Sum;
 
 /// An end on its way.
-struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a, K> {
+struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a> {
     schedule: &'a Schedule,
-    keys: K,
     powers: &'a P,
     counters: XorCounter<S>,
     aad: &'a [u8],
@@ -60,15 +59,9 @@ pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     begun: Option<&Begun<'_>>,
 ) -> Block {
     if const { !S::WEAVES } {
-        return drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text);
+        return drive::message::<S, M, SEAL>(s, multiply, key, nonce, aad, text);
     }
-    let (schedule, powers) = (&key.schedule, &key.tables);
-    if const { S::BLOCKS > 1 } {
-        let keys = key.tables.more(s);
-        End::<S, M, _, _>::new(s, schedule, keys, powers, nonce, aad, text, begun).any::<SEAL>(s)
-    } else {
-        End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, aad, text, begun).any::<SEAL>(s)
-    }
+    End::<S, M, _>::new(s, &key.schedule, &key.tables, nonce, aad, text, begun).any::<SEAL>(s)
 }
 
 /// Does what [`end`] does, for at most a vector of text with AAD beside the lengths, and a key that has few
@@ -86,7 +79,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     seal: bool,
 ) -> Block {
     assert!(text.len() <= 16 * S::BLOCKS);
-    let mut end = End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, aad, text, None);
+    let mut end = End::<S, M, _>::new(s, schedule, powers, nonce, aad, text, None);
     if seal {
         let states = end.states::<1, 2, _>(s, &NoHash);
         end.seal_last(s, states)
@@ -96,13 +89,11 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     }
 }
 
-impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
+impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         s: S,
         schedule: &'a Schedule,
-        keys: K,
         powers: &'a P,
         nonce: Nonce96,
         aad: &'a [u8],
@@ -110,7 +101,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         begun: Option<&'a Begun<'a>>,
     ) -> Self {
         let (counters, bytes, sum) = (XorCounter::new(s, schedule, nonce), text.len(), M::Short::zero(s));
-        Self { schedule, keys, powers, counters, aad, begun, bytes, text, sum }
+        Self { schedule, powers, counters, aad, begun, bytes, text, sum }
     }
 
     /// Returns the powers of what is left, from the power of its first block on. The lengths have the last
@@ -126,7 +117,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         let begun = self.begun?;
         rarely();
         let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
-        let powers = self.powers.powers_from(s, TURN * S::BLOCKS);
+        let powers = self.powers.powers_of_turn(s);
         Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
     }
 
@@ -257,9 +248,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
     ) -> Hashed<S, P::PowersFrom<'a>, [S::V; STEP], STEP> {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
-        if let Some(sum) = rounds::<S, B::By, _, STEP>(s, self.schedule, self.keys, &mut x, beside) {
-            beside.add(s, self, sum);
-        }
+        let sum = rounds::<S, B::By, _, STEP, 0>(s, self.schedule.keys(), &mut x, &mut (), beside);
+        beside.add(s, self, sum);
         let text = self.apply_step(s, &x);
         Hashed { powers, hash: s.splat(0), text }
     }
@@ -270,9 +260,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         let work = Hashed::<S, _, _, STEP> { powers, hash: s.splat(0), text: Whole::<STEP>(&self.text) };
-        if let Some(sum) = rounds::<S, M::Short, _, STEP>(s, self.schedule, self.keys, &mut x, &work) {
-            self.sum = M::Short::add(s, self.sum, sum);
-        }
+        let sum = rounds::<S, M::Short, _, STEP, 0>(s, self.schedule.keys(), &mut x, &mut (), &work);
+        self.sum = M::Short::add(s, self.sum, sum);
         self.apply_step(s, &x);
     }
 
@@ -307,7 +296,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         &self,
         s: S,
         work: &impl HashWork<S, By>,
-    ) -> ([S::State; STATES], Option<By::Sum>) {
+    ) -> ([S::State; STATES], By::Sum) {
         const { assert!(ALL == N || ALL == N + 1) }
         let mut x = [s.state(s.splat(0)); STATES];
         each!(I in 1 2 3 4 => { if const { N == I } {
@@ -320,7 +309,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         if const { ALL > N } {
             x[N] = self.counters.j0(s);
         }
-        let sum = rounds::<S, By, _, ALL>(s, self.schedule, self.keys, &mut x, work);
+        let sum = rounds::<S, By, _, ALL, 0>(s, self.schedule.keys(), &mut x, &mut (), work);
         (x, sum)
     }
 
@@ -333,9 +322,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
         beside: &B,
     ) -> States<S> {
         let (mut x, sum) = self.aes::<N, ALL, B::By>(s, beside);
-        if let Some(sum) = sum {
-            beside.add(s, self, sum);
-        }
+        beside.add(s, self, sum);
         // Otherwise LLVM moves AES behind the header.
         each!(I in 0 1 2 3 4 => { if const { I < ALL } { s.pin_state(&mut x[I]); } });
         let mut last = [s.unset(), s.unset(), s.unset(), s.unset()];
@@ -399,9 +386,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M,
             let work =
                 Hashed::<S, _, _, WHOLE> { powers, hash: s.splat(0), text: Whole::<WHOLE>(&self.text) };
             let (x, more) = self.aes::<N, ALL, M::Short>(s, &work);
-            if let Some(more) = more {
-                sum = M::Short::add(s, sum, more);
-            }
+            sum = M::Short::add(s, sum, more);
             x
         } else {
             self.aes::<N, ALL, M::Short>(s, &NoHash).0
@@ -432,10 +417,10 @@ type PendingTurn<'a, S, D> = Hashed<S, D, Stored<'a, S>, TURN>;
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
 trait PendingHash<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
     type By: Multiply<S>;
-    fn add<'a, P: HasPowers<S> + 'a, K>(
+    fn add<'a, P: HasPowers<S> + 'a>(
         &self,
         s: S,
-        end: &mut End<'a, S, M, P, K>,
+        end: &mut End<'a, S, M, P>,
         sum: <Self::By as Multiply<S>>::Sum,
     );
 }
@@ -443,13 +428,13 @@ trait PendingHash<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
 impl<S: Isa, M: Multiply<S>> PendingHash<S, M> for NoHash {
     type By = M;
     #[inline(always)]
-    fn add<'a, P: HasPowers<S> + 'a, K>(&self, _: S, _: &mut End<'a, S, M, P, K>, _: M::Sum) {}
+    fn add<'a, P: HasPowers<S> + 'a>(&self, _: S, _: &mut End<'a, S, M, P>, _: M::Sum) {}
 }
 
 impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
     type By = M::Short;
     #[inline(always)]
-    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: Sum<S, M>) {
+    fn add<'a, P: HasPowers<S> + 'a>(&self, s: S, end: &mut End<'a, S, M, P>, sum: Sum<S, M>) {
         end.sum = M::Short::add(s, end.sum, sum);
     }
 }
@@ -470,7 +455,7 @@ impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for PendingTurn
     type By = M;
     /// The hash counts as a block before the blocks that are left.
     #[inline(always)]
-    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
+    fn add<'a, P: HasPowers<S> + 'a>(&self, s: S, end: &mut End<'a, S, M, P>, sum: M::Sum) {
         let entries = end.powers.powers_from(s, blocks(end.text.len()) + 1).vector(0);
         end.sum = add::<S, M>(s, end.sum, self.reduced::<M>(s, sum), entries);
     }

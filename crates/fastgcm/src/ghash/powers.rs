@@ -30,11 +30,10 @@ plain! {
     /// Two lists, each only as long as vectors of B blocks need it, so that narrow vectors fill and wipe a
     /// quarter; n is 9 B (10 where B is 1):
     /// ```text
-    /// first entries of H^n ... H^1 │ second entries of H^n ... H^1 │ what to add to a turn │ 14 vectors more
+    /// first entries of H^n ... H^1 │ second entries of H^n ... H^1 │ what to add to a turn
     /// ```
     /// What is added to a turn is the sum of what H^8B ... H^1 leave behind, a part in each lane: the lanes
-    /// of a hash are added in any case. The last 14 vectors do not belong to GHASH: they are round keys in
-    /// every lane. (Vectors of one block have none of these, because their schedule already has that form.)
+    /// of a hash are added in any case.
     ///
     /// Powers descend, so that blocks and powers run in one direction. The space that narrow vectors leave
     /// free is zero.
@@ -43,11 +42,13 @@ plain! {
     }
 }
 
-/// The size for the widest vectors.
-const SIZE: usize = 2 * most_powers(4) + (1 + MORE) * 4;
+/// The size for the widest vectors: both lists, and so many blocks behind them that a part as long as one list
+/// and `MOST` vectors of the other may begin anywhere in the first list.
+const SIZE: usize = 2 * most_powers(4) + MOST * 4;
 
-/// The number of vectors behind the lists.
-const MORE: usize = 14;
+/// The most vectors that meet powers from any H^n on: those of a step. (The eight vectors of a turn meet
+/// [`HasPowers::powers_of_turn`].)
+const MOST: usize = 4;
 
 /// Where the lists begin for vectors of `S`.
 struct Lists<S>(core::marker::PhantomData<S>);
@@ -56,23 +57,12 @@ impl<S: Vectors> Lists<S> {
     const LENGTH: usize = most_powers(S::BLOCKS);
     const SECOND: usize = Self::LENGTH;
     const CONSTANT: usize = 2 * Self::LENGTH;
-    const MORE: usize = Self::CONSTANT + S::BLOCKS;
-    const ALL: usize = Self::MORE + if S::BLOCKS == 1 { 0 } else { MORE * S::BLOCKS };
+    const ALL: usize = Self::CONSTANT + S::BLOCKS;
+    /// The blocks of a turn.
+    const OF_TURN: usize = TURN * S::BLOCKS;
 }
 
 impl Powers {
-    /// Returns the vectors behind the lists.
-    #[inline(always)]
-    pub(crate) fn more<S: Vectors>(&self, _: S) -> Part<'_> {
-        self.table.part(Lists::<S>::MORE, MORE * S::BLOCKS)
-    }
-
-    /// Puts `v` in every lane of vector `i` behind the lists.
-    #[inline(always)]
-    pub(crate) fn put_more<S: Vectors>(table: &mut Unwritten<'_, Self>, s: S, i: usize, v: S::V) {
-        table.store(s, Lists::<S>::MORE + i * S::BLOCKS, v);
-    }
-
     /// Returns how many blocks are written; the blocks behind them are zero.
     pub(crate) const fn filled<S: Vectors>() -> usize {
         Lists::<S>::ALL
@@ -273,8 +263,10 @@ pub(crate) trait HasPowers<S: Vectors> {
     where
         Self: 'a;
 
-    /// Returns H^n, H^(n-1) ... H^1, for `n` blocks.
+    /// Returns H^n, H^(n-1) ... H^1, for `n` blocks, of which at most the first four vectors are used.
     fn powers_from(&self, s: S, n: usize) -> Self::PowersFrom<'_>;
+    /// Returns the powers of a turn.
+    fn powers_of_turn(&self, s: S) -> Self::PowersFrom<'_>;
     /// Returns the entries of a vector whose last lane has no block yet, with the entries of H^1 in that
     /// lane.
     fn with_last(&self, s: S, entries: (S::V, S::V)) -> (S::V, S::V);
@@ -294,8 +286,15 @@ impl<S: Vectors> HasPowers<S> for Powers {
 
     #[inline(always)]
     fn powers_from(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(3 * Lists::<S>::LENGTH <= SIZE) }
-        Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, 2 * Lists::<S>::LENGTH), s }
+        const { assert!(2 * Lists::<S>::LENGTH + MOST * S::BLOCKS <= SIZE) }
+        let length = Lists::<S>::LENGTH;
+        Descending { part: self.table.part_before(length, n, length + MOST * S::BLOCKS), s }
+    }
+
+    #[inline(always)]
+    fn powers_of_turn(&self, s: S) -> Descending<'_, S> {
+        let from = Lists::<S>::LENGTH - Lists::<S>::OF_TURN;
+        Descending { part: self.table.part(from, Lists::<S>::ALL - from), s }
     }
 
     #[inline(always)]
@@ -333,6 +332,11 @@ impl<S: Vectors> HasPowers<S> for PowersForOnce<S> {
     #[inline(always)]
     fn powers_from(&self, s: S, n: usize) -> Window<S> {
         Window { powers: *self, n, s }
+    }
+
+    #[inline(always)]
+    fn powers_of_turn(&self, _: S) -> Window<S> {
+        unreachable!("a short message has no turn")
     }
 
     #[inline(always)]
@@ -389,8 +393,7 @@ impl<S: Vectors> PowersFrom<S> for Descending<'_, S> {
 
     #[inline(always)]
     fn constants(self) -> S::V {
-        // The powers of a turn begin `TURN * BLOCKS` blocks before the end of the list.
-        self.part.load(self.s, TURN * S::BLOCKS + Lists::<S>::CONSTANT - Lists::<S>::LENGTH)
+        self.part.load(self.s, Lists::<S>::OF_TURN + Lists::<S>::CONSTANT - Lists::<S>::LENGTH)
     }
 }
 

@@ -48,6 +48,12 @@ impl Hash {
         self.lanes.store(s, 0, lanes);
     }
 
+    /// Returns GHASH as it is stored, to be continued.
+    #[inline(always)]
+    pub(crate) fn lanes_mut(&mut self) -> &mut Table<4> {
+        &mut self.lanes
+    }
+
     /// Returns how many bytes wait.
     #[inline(always)]
     pub(crate) fn filled(&self) -> usize {

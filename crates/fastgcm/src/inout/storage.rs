@@ -44,25 +44,25 @@ unsafe impl<const N: usize> Plain for Table<N> {
 
 /// Declares a struct of plain fields, which is plain itself.
 macro_rules! plain {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$generic:ident>)? { $($(#[$doc:meta])* $of:vis $field:ident: $type:ty,)+ }) => {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$($generic:ident),+>)? { $($(#[$doc:meta])* $of:vis $field:ident: $type:ty,)+ }) => {
         $(#[$meta])*
         #[derive(Clone)]
         #[repr(C)]
-        $vis struct $name $(<$generic>)? {
+        $vis struct $name $(<$($generic),+>)? {
             $($(#[$doc])* $of $field: $type,)+
         }
 
         #[allow(unsafe_code)]
         // SAFETY: its fields are plain, as the sum says, which names them all.
-        unsafe impl $(<$generic: $crate::inout::Plain>)? $crate::inout::Plain for $name $(<$generic>)? {
+        unsafe impl $(<$($generic: $crate::inout::Plain),+>)? $crate::inout::Plain for $name $(<$($generic),+>)? {
             const BYTES: usize = 0 $(+ <$type as $crate::inout::Plain>::BYTES)+;
         }
     };
 }
 pub(crate) use plain;
 
-/// Room for what any engine keeps.
-pub(crate) type Storage = Table<132>;
+/// Room for what any engine keeps: powers of H for vectors of four blocks need most.
+pub(crate) type Storage = Table<88>;
 
 /// Memory for a `T` that may not be initialised yet: it can be written, but not read.
 pub(crate) struct Unwritten<'a, T>(&'a mut MaybeUninit<T>);

@@ -2,6 +2,7 @@
 
 use super::{Plain, part_of_block};
 use crate::{Block, isa::Vectors};
+use core::mem::MaybeUninit;
 use zeroize::{Zeroize, optimization_barrier};
 
 /// A table of blocks that can be read one by one or a vector at a time. In memory every block has its bytes
@@ -67,6 +68,12 @@ impl<const N: usize> Table<N> {
         Part(&self.0[i..][..blocks])
     }
 
+    /// Returns `blocks` blocks from block `i` on, for changes.
+    #[inline(always)]
+    pub(crate) fn part_mut(&mut self, i: usize, blocks: usize) -> PartMut<'_> {
+        PartMut(&mut self.0[i..][..blocks])
+    }
+
     /// Returns `blocks` blocks, the first of which stands `n` blocks before block `end`.
     #[inline(always)]
     pub(crate) fn part_before(&self, end: usize, n: usize, blocks: usize) -> Part<'_> {
@@ -96,6 +103,57 @@ impl Part<'_> {
         assert!(i + S::BLOCKS <= self.0.len());
         // SAFETY: the line above has checked the bounds.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
+    }
+}
+
+/// A part of a table, for changes.
+pub(crate) struct PartMut<'a>(&'a mut [Block]);
+
+impl PartMut<'_> {
+    /// Loads the vector that starts at block `i`.
+    #[inline(always)]
+    pub(crate) fn load<S: Vectors>(&self, s: S, i: usize) -> S::V {
+        Part(self.0).load(s, i)
+    }
+
+    /// Stores a vector from block `i` on.
+    #[inline(always)]
+    pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
+        assert!(i + S::BLOCKS <= self.0.len());
+        // SAFETY: the line above has checked the bounds.
+        unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
+    }
+}
+
+/// Memory that becomes a table, vector by vector.
+pub(crate) struct Filling<'a, const N: usize> {
+    table: &'a mut MaybeUninit<Table<N>>,
+    filled: usize,
+}
+
+impl<'a, const N: usize> Filling<'a, N> {
+    #[inline(always)]
+    pub(crate) fn new(table: &'a mut MaybeUninit<Table<N>>) -> Self {
+        Self { table, filled: 0 }
+    }
+
+    /// Writes the next vectors: as many of these as `VECTORS` says.
+    #[inline(always)]
+    pub(crate) fn push<S: Vectors, const VECTORS: usize>(&mut self, s: S, vectors: &[S::V; 8]) {
+        assert!(VECTORS <= 8 && self.filled <= N - VECTORS * S::BLOCKS);
+        let place = self.table.as_mut_ptr().cast::<u8>().wrapping_add(16 * self.filled);
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < VECTORS } {
+            // SAFETY: the assertion has checked the bounds.
+            unsafe { s.store(place.add(16 * S::BLOCKS * I), vectors[I]) }
+        } });
+        self.filled += VECTORS * S::BLOCKS;
+    }
+
+    /// Returns the table, if all of it has been written.
+    #[inline(always)]
+    pub(crate) fn all(self) -> Option<&'a mut Table<N>> {
+        // SAFETY: each block has been written.
+        if self.filled == N { Some(unsafe { self.table.assume_init_mut() }) } else { None }
     }
 }
 

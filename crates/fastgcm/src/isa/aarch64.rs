@@ -110,6 +110,7 @@ macro_rules! isa {
             type State = uint8x16_t;
             #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
             #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
+            #[inline(always)] fn vector(self, x: uint8x16_t) -> uint8x16_t { x }
             const KEY_FIRST: bool = true;
             #[inline(always)] fn round(self, x: &mut uint8x16_t, key: &uint8x16_t) {
                 *x = unsafe { round(*x, *key) }

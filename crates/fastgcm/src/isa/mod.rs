@@ -10,7 +10,7 @@
 //!
 //! Besides the table, only this module asks for which machine the code is compiled.
 
-use crate::Block;
+use crate::{Block, inout::Plain};
 
 #[cfg(feature = "internals")]
 pub(crate) mod bits;
@@ -174,7 +174,7 @@ pub trait Vectors: Copy + 'static {
     /// Prefetches the cache line with the byte at `src`, which may be any address: this is a hint that reads
     /// nothing.
     #[inline(always)]
-    fn ask_for(self, _src: *const u8) {}
+    fn prefetch(self, _src: *const u8) {}
     /// Loads the first `n` bytes, with zeros behind them. It touches no page that holds none of these bytes.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are readable.
@@ -295,6 +295,8 @@ pub trait Isa: Vectors {
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V;
     /// Returns `v` in the form for AES.
     fn state(self, v: Self::V) -> Self::State;
+    /// Returns a state as a vector: the inverse of [`state`](Self::state).
+    fn vector(self, x: Self::State) -> Self::V;
     /// Whether a round adds its key first, or last.
     const KEY_FIRST: bool = false;
     /// Runs a round of `x` with its key. (Both are references: of each value the compiler would make a copy
@@ -322,15 +324,35 @@ pub trait Isa: Vectors {
 /// AES of `N` blocks at a time, where there is no instruction for it
 /// ([`gcm::software`](crate::gcm::software)).
 pub(crate) trait Sliced<const N: usize>: Isa {
-    /// Replaces the standard's round keys, which are the first block of each entry, by round keys for
-    /// `keystream`.
-    fn round_keys(self, keys: &mut [[Block; 4]]);
+    /// A round key in the form that AES uses.
+    type Key: RoundKey;
+    /// Replaces the standard's round keys by round keys for `keystream`.
+    fn round_keys(self, keys: &mut [Self::Key]);
     /// Encrypts these blocks in place, or the first `wanted` of them.
-    fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; N], wanted: usize);
+    fn encrypt(self, keys: &[Self::Key], blocks: &mut [Block; N], wanted: usize);
     /// Writes AES of `N` counter blocks, or of `wanted` of them, to `pads`: `first`, with i added to its low
     /// 32 bits, for i from 0 on, in the byte order `order`. The addition is modulo 2^32, without a carry into
     /// the nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
-    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
+    fn keystream(self, keys: &[Self::Key], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
+}
+
+/// A round key of [`Sliced`], which is made in its place.
+pub(crate) trait RoundKey: Plain + Copy {
+    /// Returns a place that holds the standard's round key.
+    fn of(key: Block) -> Self;
+}
+
+impl RoundKey for Block {
+    fn of(key: Block) -> Self {
+        key
+    }
+}
+
+/// A bit-sliced key: planes that are as large as four blocks.
+impl RoundKey for [Block; 4] {
+    fn of(key: Block) -> Self {
+        [key, 0, 0, 0]
+    }
 }
 
 /// How a number whose low 32 bits count becomes a counter block.

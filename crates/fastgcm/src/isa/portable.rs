@@ -59,12 +59,6 @@ impl<const N: usize, const MANY_REGISTERS: bool> Portable<N, MANY_REGISTERS> {
         const { assert!(N >= 1 && N <= 4) }
         Self(Circuit)
     }
-
-    /// Returns a state as a vector, for tests.
-    #[cfg(test)]
-    pub(crate) fn unsliced(x: Planes<u64>) -> [Block; N] {
-        unslice(x)
-    }
 }
 
 impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Vectors for Portable<N, MANY_REGISTERS, X> {
@@ -177,6 +171,10 @@ impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Isa for Portable<N, MA
         slice(v)
     }
     #[inline(always)]
+    fn vector(self, x: Planes<u64>) -> Self::V {
+        unslice(x)
+    }
+    #[inline(always)]
     fn round(self, x: &mut Planes<u64>, key: &Planes<u64>) {
         *x = aes::round(*x, *key)
     }
@@ -196,18 +194,20 @@ fn lanes<const N: usize>(lane: impl Fn(usize) -> Block) -> [Block; N] {
 }
 
 impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
-    fn round_keys(self, keys: &mut [[Block; 4]]) {
+    type Key = aes::SlicedKey;
+
+    fn round_keys(self, keys: &mut [Self::Key]) {
         aes::round_keys(keys);
     }
     /// Encrypts all of them at once.
     #[inline(never)]
-    fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 4 * Widest::LANES], _: usize) {
+    fn encrypt(self, keys: &[Self::Key], blocks: &mut [Block; 4 * Widest::LANES], _: usize) {
         *blocks = aes::encrypt::<Widest>(keys, *blocks);
     }
     #[inline(never)]
     fn keystream(
         self,
-        keys: &[[Block; 4]],
+        keys: &[Self::Key],
         first: Block,
         order: Order,
         pads: &mut [Block; 4 * Widest::LANES],

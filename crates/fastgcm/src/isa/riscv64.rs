@@ -149,6 +149,10 @@ impl Isa for Zvkned {
         v
     }
     #[inline(always)]
+    fn vector(self, x: Lanes) -> Lanes {
+        x
+    }
+    #[inline(always)]
     fn round(self, x: &mut Lanes, key: &Lanes) {
         *x = unsafe {
             compute!("vsetivli zero, 16, e32, m4, ta, ma", "vle32.v v0, ({x})", "vle32.v v4, ({key})", "vaesem.vv v0, v4",

@@ -53,29 +53,24 @@ impl SBox for Ssse3 {
 }
 
 impl Sliced<8> for Portable<2, false, Ssse3> {
+    type Key = Block;
+
     /// The keys include the constant that the S-box adds: MixColumns leaves four equal bytes as they are. All
     /// keys but the last are in the basis of the tower, and moved back by one ShiftRows for each that is left
     /// out.
-    fn round_keys(self, keys: &mut [[Block; 4]]) {
+    fn round_keys(self, keys: &mut [Block]) {
         // SAFETY: the token exists.
         unsafe { round_keys(keys) };
     }
 
     /// Encrypts two blocks at a time, which hide each other's latency; four at a time are no faster.
-    fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 8], wanted: usize) {
+    fn encrypt(self, keys: &[Block], blocks: &mut [Block; 8], wanted: usize) {
         // SAFETY: the token exists.
         unsafe { encrypt(keys, &mut blocks[..wanted]) };
     }
 
     /// Keeps the counter in a register. (Counters stored for `encrypt` took 2 to 3 % longer.)
-    fn keystream(
-        self,
-        keys: &[[Block; 4]],
-        first: Block,
-        order: Order,
-        pads: &mut [Block; 8],
-        wanted: usize,
-    ) {
+    fn keystream(self, keys: &[Block], first: Block, order: Order, pads: &mut [Block; 8], wanted: usize) {
         // SAFETY: the token exists.
         unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
     }
@@ -106,20 +101,19 @@ fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
 }
 
 #[target_feature(enable = "ssse3")]
-fn round_keys(keys: &mut [[Block; 4]]) {
+fn round_keys(keys: &mut [Block]) {
     if let [first, between @ .., last] = keys {
-        first[0] = tower(Register::from(first[0])).into();
+        *first = tower(Register::from(*first)).into();
         for (i, key) in between.iter_mut().enumerate() {
-            key[0] = tower(Register::from(key[0] ^ ADDED))
-                .lookup(Register::of(&SHIFT_ROWS[3 * (i + 1) % 4]))
-                .into();
+            *key =
+                tower(Register::from(*key ^ ADDED)).lookup(Register::of(&SHIFT_ROWS[3 * (i + 1) % 4])).into();
         }
-        last[0] ^= ADDED;
+        *last ^= ADDED;
     }
 }
 
 #[target_feature(enable = "ssse3")]
-fn encrypt(keys: &[[Block; 4]], blocks: &mut [Block]) {
+fn encrypt(keys: &[Block], blocks: &mut [Block]) {
     let (pairs, alone) = blocks.as_chunks_mut::<2>();
     for blocks in pairs {
         let x = [Register::from(blocks[0]), Register::from(blocks[1])];
@@ -131,7 +125,7 @@ fn encrypt(keys: &[[Block; 4]], blocks: &mut [Block]) {
 }
 
 #[target_feature(enable = "ssse3")]
-fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]) {
+fn keystream(keys: &[Block], first: Block, order: Order, pads: &mut [Block]) {
     let order = if order == Order::Swapped { &REVERSED } else { &SHIFT_ROWS[0] };
     let mut counter = Register::from(first);
     let (pairs, alone) = pads.as_chunks_mut::<2>();
@@ -149,18 +143,18 @@ fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]
 /// Runs the rounds of `N` blocks side by side. (Here and above there are no closures: one that is not inlined
 /// loses the target feature.)
 #[inline(always)]
-fn rounds<const N: usize>(keys: &[[Block; 4]], mut x: [Register; N], to: &mut [Block; N]) {
+fn rounds<const N: usize>(keys: &[Block], mut x: [Register; N], to: &mut [Block; N]) {
     let [first, between @ .., last] = keys else { return };
     for x in &mut x {
-        *x = tower(*x).xor(Register::from(first[0]));
+        *x = tower(*x).xor(Register::from(*first));
     }
     for (i, key) in between.iter().enumerate() {
         for x in &mut x {
-            *x = round(*x, Register::from(key[0]), &NEXT_ROW[(i + 1) % 4]);
+            *x = round(*x, Register::from(*key), &NEXT_ROW[(i + 1) % 4]);
         }
     }
     for n in 0..N {
-        to[n] = last_round(x[n], Register::from(last[0]), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
+        to[n] = last_round(x[n], Register::from(*last), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
     }
 }
 
@@ -318,7 +312,7 @@ fn count(bits: u32) -> __m128i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Isa, features};
+    use crate::isa::{Isa, RoundKey, features};
     use std::println;
 
     fn here() -> Option<Portable<2, false, Ssse3>> {
@@ -342,8 +336,8 @@ mod tests {
             .flat_map(|rounds| [Order::Swapped, Order::Straight].map(|order| (rounds, order)))
         {
             let first = 0x0123_4567_89ab_cdef_0f1e_2d3c_ffff_fffd;
-            let mut ours = core::array::from_fn::<_, 15, _>(|i| [(i as Block + 3).wrapping_pow(97), 0, 0, 0]);
-            let mut theirs = ours;
+            let mut ours = core::array::from_fn::<_, 15, _>(|i| (i as Block + 3).wrapping_pow(97));
+            let mut theirs = ours.map(RoundKey::of);
             s.round_keys(&mut ours[..=rounds]);
             circuit.round_keys(&mut theirs[..=rounds]);
             let mut want = [0; 8];

@@ -52,7 +52,7 @@ macro_rules! isa {
             const MANY_REGISTERS: bool = $many_registers;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { memory! { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { memory! { $store(dst.cast(), v) } }
-            #[inline(always)] fn ask_for(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
+            #[inline(always)] fn prefetch(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { memory! { $load_first(src, n) } }
             #[inline(always)] unsafe fn load_block(self, src: *const u8, n: usize) -> $v { memory! { $load_block(src, n) } }
             #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { memory! { $store_first(dst, n, v) } }
@@ -102,6 +102,7 @@ macro_rules! isa {
             type State = $v;
             #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
             #[inline(always)] fn state(self, v: $v) -> $v { v }
+            #[inline(always)] fn vector(self, x: $v) -> $v { x }
             #[inline(always)] fn round(self, x: &mut $v, key: &$v) { *x = registers! { $aesenc(*x, *key) } }
             #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $aesenclast(x, $xor(last, data)) } }
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }

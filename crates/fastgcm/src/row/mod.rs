@@ -3,8 +3,10 @@
 //! [`table`] has the rows and finds out which of them this machine can run. [`verbs`] has the list of what a
 //! row can do. This module has what a row derives from that list.
 
+mod software;
 pub(crate) mod table;
 mod verbs;
+mod woven;
 
 use crate::{
     Block, Error, gcm,
@@ -63,8 +65,7 @@ impl Row {
     /// Returns whether a message is an end. If so, its lengths are within the limits of the standard.
     #[inline(always)]
     pub(crate) fn is_end(&self, aad: usize, text: usize) -> bool {
-        // One block of AAD has its power beside any text that needs no turn.
-        text <= self.most.1 && (aad <= 16 || gcm::plan::is_end(self.most, aad, text))
+        gcm::plan::is_end(self.most, aad, text)
     }
 
     /// Seals (`SEAL`) or opens, and returns what `then` makes of the right tag.

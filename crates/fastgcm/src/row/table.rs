@@ -146,54 +146,69 @@ macro_rules! backends {
     };
 }
 
-/// What depends on whether a row has instructions for AES.
+/// The engine of a row with a frame; its type; and the multiplication of other work than messages.
 macro_rules! engine {
-    (blocks Woven $isa:ty) => {
-        gcm::woven_blocks::<$isa>()
+    ($frame:expr, Woven $isa:ty, $multiply:ident) => {
+        Woven::<_, _, Row> { s: <$isa>::here(), m: $multiply, frame: $frame, row: PhantomData }
     };
-    (blocks Software $isa:ty) => {
-        0
+    ($frame:expr, Software $isa:ty, $multiply:ident, $size:tt) => {
+        Software::<_, _, $size, Row> { s: <$isa>::here(), m: By($multiply), frame: $frame, row: PhantomData }
     };
-    (multiply Woven $isa:ty, $multiply:ident) => {
+    (type Woven $isa:ty, $multiply:ident) => {
+        Woven<'_, $isa, $multiply, Row>
+    };
+    (type Software $isa:ty, $multiply:ident, $size:tt) => {
+        Software<'_, $isa, $multiply, $size, Row>
+    };
+    (multiply Woven $multiply:ident) => {
         $multiply
     };
-    (multiply Software $isa:ty, $multiply:ident) => {
-        crate::ghash::Winograd
-    };
-    ($proof:ident Woven $($argument:expr),+) => {
-        crate::ghash::proof::$proof($($argument),+)
-    };
-    ($proof:ident Software $($argument:expr),+) => {
-        software::$proof($($argument),+)
+    (multiply Software $multiply:ident) => {
+        Winograd
     };
 }
 
+pub(super) use engine;
+
 /// One row: its functions, and what the table keeps of it.
 macro_rules! row {
-    ($variant:ident, [$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] $($features:literal)? $(unnamed $unnamed:literal)?]) => {
+    // rustc has no stable names for these features: there is nothing to enable, and the row's operations
+    // enable them themselves.
+    ($variant:ident, [$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] unnamed $unnamed:literal]) => {
+        row! { $variant, [$engine, $isa, $multiply, [$($size)?]] }
+    };
+    ($variant:ident, [$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] $($features:literal)?]) => {
         #[allow(unused_imports)]
         use crate::{
             Block,
-            gcm::{self, SIDE_BY_SIDE, Begun, drive, plan, software},
+            aes::Schedule,
+            gcm::{Begun, SIDE_BY_SIDE, plan, software::By},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
             inout::{Hash, InOut, PADS, Table},
             isa::*,
             material::Material,
-            nonce::{J0, Nonce96, Start},
+            nonce::{Nonce96, Start},
             packet::Packet,
-            row::table::{self, Backend},
-            row::verbs::{self, Has, functions, verbs},
+            row::{
+                software::Software,
+                table::{self, Backend},
+                verbs::{self, Engine, Has, functions, verbs},
+                woven::Woven,
+            },
         };
-        use core::mem::MaybeUninit;
+        use core::{marker::PhantomData, mem::MaybeUninit};
 
         /// The row, as a type.
+        #[derive(Clone, Copy)]
         pub(super) enum Row {}
+
+        const BLOCKS: usize = <engine!(type $engine $isa, $multiply $(, $size)?)>::BLOCKS;
 
         pub(super) static ROW: table::Row = table::Row {
             backend: Backend::$variant,
             messages: <Row as Has<verbs::Messages>>::ALL,
-            blocks: engine!(blocks $engine $isa),
-            most: plan::most(engine!(blocks $engine $isa)),
+            blocks: BLOCKS,
+            most: plan::most(BLOCKS),
             #[cfg(test)]
             proof: table::Proof { prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault), products, fill },
         };
@@ -202,22 +217,22 @@ macro_rules! row {
         #[cfg(test)]
         $(#[target_feature(enable = $features)])?
         fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
-            engine!(products $engine <$isa>::here(), $multiply, block, h)
+            wiped_after!(frame, engine!(frame, $engine $isa, $multiply $(, $size)?).products(block, h))
         }
 
         #[cfg(test)]
         $(#[target_feature(enable = $features)])?
         fn fill(material: &mut Material, h: Block) {
-            engine!(fill $engine <$isa>::here(), $multiply, material.view_mut(), h);
+            wiped_after!(frame, engine!(frame, $engine $isa, $multiply $(, $size)?).fill(material, h));
         }
 
-        verbs! { functions [$engine, $isa, $multiply, [$($size)?] $($features)? $(unnamed $unnamed)?] }
+        verbs! { functions [{ $engine $isa, $multiply $(, $size)? } $($features)?] }
 
         /// Runs any other work, compiled for this row.
         #[cfg(feature = "internals")]
         $(#[target_feature(enable = $features)])?
         pub(super) fn run<J: table::Job>(job: J) -> J::Output {
-            job.run(<$isa>::here(), engine!(multiply $engine $isa, $multiply))
+            job.run(<$isa>::here(), engine!(multiply $engine $multiply))
         }
     };
 }

@@ -27,7 +27,7 @@ fn from<const N: usize, const MANY_REGISTERS: bool>(s: Portable<N, MANY_REGISTER
     let mut check = |x: &[_; STATES], n: usize, index: u32| {
         for (i, x) in x.iter().take(n).enumerate() {
             let mut blocks = Table::<MOST_BLOCKS>::ZERO;
-            blocks.store(s, 0, Portable::<N, MANY_REGISTERS>::unsliced(*x));
+            blocks.store(s, 0, s.vector(*x));
             for lane in 0..N {
                 let block = index.wrapping_add((i * N + lane) as u32);
                 let expected = j0.counter_block(block) ^ schedule.keys[0];

@@ -15,7 +15,7 @@ use crate::Block;
 pub(super) type Planes<W> = [W; 8];
 
 /// Round keys in the form that [`encrypt`] uses, two planes to a block: one form for words of any width.
-pub(super) type SlicedKey = [Block; 4];
+pub(crate) type SlicedKey = [Block; 4];
 
 /// Replaces the standard's round keys by keys in the form that [`encrypt`] uses: four at a time, as if they
 /// were four blocks.
