@@ -133,11 +133,11 @@ impl<'a> InOut<'a> {
         (whole, Self { src, dst, len: cut, life: PhantomData })
     }
 
-    /// Returns the last `len` bytes, which there must be.
+    /// Returns the last turn, which there must be.
     #[inline(always)]
-    pub(crate) fn last(mut self, len: usize) -> Self {
-        assert!(len <= self.len);
-        self.take_len(self.len - len);
+    pub(crate) fn last_turn<S: Vectors>(mut self, _: S) -> Self {
+        assert!(self.len >= TURN * 16 * S::BLOCKS);
+        self.take_len(self.len - TURN * 16 * S::BLOCKS);
         self
     }
 

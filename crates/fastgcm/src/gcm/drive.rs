@@ -9,7 +9,7 @@ use super::{
     ahead::Fill,
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::WovenMaterial,
-    plan::{AHEAD_PAYS, PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, most_text},
+    plan::{PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, most_text},
     turn::{Hashed, NoHash, store, turn},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     aes::Schedule,
     ghash::{HasPowers, Multiply, Powers, PowersFrom},
     inout::{Filling, Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
-    isa::{Isa, rarely},
+    isa::Isa,
     nonce::{Nonce96, Start},
 };
 use core::{hint::black_box, mem::MaybeUninit};
@@ -46,11 +46,9 @@ impl Begun<'_> {
     }
 }
 
-/// Runs the beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these
-/// vectors, and writes to `begun` what the end must know. `ahead` runs the turns of a text for which
-/// [`turns_ahead`] pays.
+/// Runs the beginning of a message that is not an end and has no turns ahead: AAD, and turns until one to eight
+/// vectors are left. Returns these vectors, and writes to `begun` what the end must know.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
@@ -59,36 +57,40 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     aad: &[u8],
     mut text: InOut<'a>,
     begun: &mut Begun<'a>,
-    ahead: impl FnOnce(&mut Table<4>, InOut<'_>),
 ) -> InOut<'a> {
-    let (all, tables) = (text.len(), &key.tables);
-    if all >= AHEAD_PAYS {
-        rarely();
-        let turn = const { 16 * TURN * S::BLOCKS };
-        let mut turns = text.take_len((all - 1) / turn * turn);
-        begun.hash.store(s, 0, absorb::<S, M>(s, tables, s.splat(0), aad));
-        ahead(&mut begun.hash, turns.here());
-        if SEAL {
-            begun.pending = Some(turns.last(turn));
-        }
-    } else {
-        let (mut counters, from) =
-            (XorCounter::new(s, &key.schedule, nonce), const { most_text(S::BLOCKS) + 1 });
-        // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
-        // while the previous message is being finished.
-        let seals = SEAL && all >= from;
-        let first =
-            if seals { first::<S, M, _>(s, key, &mut counters, &mut text) } else { Stored::nothing(s) };
-        let mut hash = absorb::<S, M>(s, tables, s.splat(0), aad);
-        let last = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut hash, first, &mut text, from, false);
-        if seals {
-            // The last turn is hashed beside the end.
-            begun.pending = Some(last.text());
-        }
-        begun.hash.store(s, 0, hash);
+    let (all, from) = (text.len(), const { most_text(S::BLOCKS) + 1 });
+    let mut counters = XorCounter::new(s, &key.schedule, nonce);
+    // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
+    // while the previous message is being finished.
+    let seals = SEAL && all >= from;
+    let first = if seals { first::<S, M, _>(s, key, &mut counters, &mut text) } else { Stored::nothing(s) };
+    let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
+    let last = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut hash, first, &mut text, from, false);
+    if seals {
+        // The last turn is hashed beside the end.
+        begun.pending = Some(last.text());
     }
+    begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
     text
+}
+
+/// Begins a message whose turns run ahead: hashes AAD. Returns the turns, which are still to run
+/// ([`turns_ahead`]), and the one to eight vectors behind them.
+#[inline(always)]
+pub(crate) fn begin_ahead<'a, S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    key: &WovenMaterial,
+    aad: &[u8],
+    mut text: InOut<'a>,
+    begun: &mut Begun<'_>,
+) -> (InOut<'a>, InOut<'a>) {
+    let turn = const { 16 * TURN * S::BLOCKS };
+    let turns = text.take_len((text.len() - 1) / turn * turn);
+    begun.hash.store(s, 0, absorb::<S, M>(s, &key.tables, s.splat(0), aad));
+    begun.done = (turns.len() / 16) as u32;
+    (turns, text)
 }
 
 /// Loops over turns, while `text` has at least `from` bytes. Sealing hashes the ciphertext of the previous
@@ -278,7 +280,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
         let mut turns = behind.take_len(behind.len() / turn * turn);
         ahead(*nonce, index.wrapping_add((before / 16) as u32), hash.lanes_mut(), turns.here());
         if SEAL {
-            hash.let_wait(s, Stored::at(s, &turns.last(turn)));
+            hash.let_wait(s, Stored::at(s, &turns.last_turn(s)));
         }
         text = behind;
     }

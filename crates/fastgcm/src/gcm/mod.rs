@@ -59,7 +59,7 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Multiply, PowersForOnce, aad_lanes},
-    inout::{InOut, Table},
+    inout::InOut,
     isa::Isa,
     nonce::Nonce96,
     packet::Packet,
@@ -82,28 +82,6 @@ pub(crate) const fn woven_blocks<S: Isa>() -> usize {
 #[inline(always)]
 pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
     plan::is_end(const { plan::most(woven_blocks::<S>()) }, aad, text)
-}
-
-/// Seals or opens a message that is not an end: begins it, and hands the rest to `end`, a function of the
-/// row.
-#[inline(always)]
-pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    multiply: M,
-    key: &WovenMaterial,
-    nonce: Nonce96,
-    aad: &[u8],
-    text: InOut<'_>,
-    ahead: impl FnOnce(&mut Table<4>, InOut<'_>),
-    end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
-) -> Block {
-    if const { S::WEAVES } {
-        let mut begun = Begun::new(s, aad.len(), text.len());
-        let rest = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text, &mut begun, ahead);
-        end(rest, &begun)
-    } else {
-        drive::message::<S, M, SEAL>(s, multiply, key, nonce, aad, text)
-    }
 }
 
 /// Returns the most bytes of AAD, and of text, of a message that `once` takes: its powers are those of

@@ -5,10 +5,10 @@ use super::verbs::{Engine, Functions, Has, Messages, Rekey, Siv, Steps, within_r
 use crate::{
     Block,
     aes::Schedule,
-    gcm::{self, Begun, SIDE_BY_SIDE, drive},
+    gcm::{self, Begun, SIDE_BY_SIDE, drive, plan::AHEAD_PAYS},
     ghash::Multiply,
     inout::{Hash, InOut, PADS, Table},
-    isa::{Frame, Isa, Tagged},
+    isa::{Frame, Isa, Tagged, rarely},
     material::Material,
     nonce::{Nonce96, Start},
     packet::Packet,
@@ -86,22 +86,12 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
 
     #[inline(always)]
     fn seal(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Tagged {
-        let ahead = |hash: &mut Table<4>, text: InOut<'_>| {
-            within_row!(self, Messages.seal_ahead(key, nonce, 0, hash; text));
-        };
-        let end = |rest: InOut<'_>, begun: &Begun<'_>| {
-            within_row!(self, Messages.seal_end(key, nonce, &[], Some(begun); rest)).tag()
-        };
-        Tagged::of(gcm::long::<_, _, true>(self.s, self.m, key.view(), nonce, aad, text, ahead, end))
+        Tagged::of(self.long::<true>(key, nonce, aad, text))
     }
 
     #[inline(always)]
     fn open(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        let ahead = |hash: &mut Table<4>, text: InOut<'_>| {
-            within_row!(self, Messages.open_ahead(key, nonce, 0, hash; text));
-        };
-        let end = |rest: InOut<'_>, begun: &Begun<'_>| within_row!(self, Messages.open_end(key, nonce, &[], Some(begun); rest));
-        gcm::long::<_, _, false>(self.s, self.m, key.view(), nonce, aad, text, ahead, end)
+        self.long::<false>(key, nonce, aad, text)
     }
 
     #[inline(always)]
@@ -217,7 +207,36 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
 }
 
 #[allow(unsafe_code)]
-impl<S: Isa, M: Multiply<S>, R> Woven<'_, S, M, R> {
+impl<S: Isa, M: Multiply<S>, R: Functions> Woven<'_, S, M, R> {
+    /// Seals or opens a message that is not an end: begins it, and hands the rest to the row's function for an
+    /// end.
+    #[inline(always)]
+    fn long<const SEAL: bool>(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        let Self { s, m, .. } = self;
+        if const { !S::WEAVES } {
+            return drive::message::<_, _, SEAL>(s, m, key.view(), nonce, aad, text);
+        }
+        let mut begun = Begun::new(s, aad.len(), text.len());
+        let rest = if text.len() >= AHEAD_PAYS {
+            rarely();
+            let (mut turns, rest) = drive::begin_ahead(s, m, key.view(), aad, text, &mut begun);
+            if SEAL {
+                within_row!(self, Messages.seal_ahead(key, nonce, 0, &mut begun.hash; turns.here()));
+                begun.pending = Some(turns.last_turn(s));
+            } else {
+                within_row!(self, Messages.open_ahead(key, nonce, 0, &mut begun.hash; turns));
+            }
+            rest
+        } else {
+            drive::begin::<_, _, SEAL>(s, m, key.view(), nonce, aad, text, &mut begun)
+        };
+        if SEAL {
+            within_row!(self, Messages.seal_end(key, nonce, &[], Some(&begun); rest)).tag()
+        } else {
+            within_row!(self, Messages.open_end(key, nonce, &[], Some(&begun); rest))
+        }
+    }
+
     /// Tells the optimiser that a text is an end: otherwise it would leave bounds checks, and a way to panic,
     /// in 150 instructions.
     #[inline(always)]
