@@ -30,7 +30,8 @@ error
 unroll";
 
 /// The floors inside two of them.
-const INSIDE: &[(&str, &str)] = &[("gcm", "mod\nbatch software\ntail\nsiv drive\nkey turn\ncounter\nplan"), ("row", "mod\ntable\nverbs")];
+const INSIDE: &[(&str, &str)] =
+    &[("gcm", "mod\nbatch software\ntail\nsiv drive\nahead\nkey turn\ncounter\nplan"), ("row", "mod\ntable\nwoven software\nverbs")];
 
 /// `unsafe` may stand here only.
 const UNSAFE: &[&str] = &["isa", "inout", "row", "lib"];

@@ -38,7 +38,7 @@ pub(crate) struct By<M, const N: usize>(pub(crate) M);
 pub(crate) type SoftwareMaterial<K, P> = crate::material::Material<Tables<K, P>>;
 
 /// Derives everything that a message needs from 16, 24 or 32 bytes of key, in tables of zeros.
-pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn expand<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     schedule: &mut Schedule,
@@ -55,12 +55,15 @@ pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Returns how many blocks of its tables [`expand`] writes, in whole vectors.
-pub(crate) const fn filled<S: Sliced<N>, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>) -> usize {
+pub(crate) const fn filled<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
+    _: S,
+    _: By<M, N>,
+) -> usize {
     size_of::<Tables<S::Key, M::Tables>>() / 16 / S::BLOCKS * S::BLOCKS
 }
 
 /// Writes zeros to all of the material.
-pub(crate) fn wipe<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn wipe<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     _: S,
     _: By<M, N>,
     material: &mut SoftwareMaterial<S::Key, M::Tables>,
@@ -75,7 +78,7 @@ fn sliced<K, P>(key: &SoftwareMaterial<K, P>) -> &[K] {
 }
 
 /// Seals or opens any message. Returns the tag.
-pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn message<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -99,7 +102,7 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 /// Encrypts or decrypts a piece of text that begins with block `index`, and continues its hash. The piece has
 /// whole blocks or is the last one.
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn update<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -115,7 +118,7 @@ pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Continues GHASH over the bytes that wait and over `data`, padded with zeros to whole blocks.
-pub(crate) fn hash<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn hash<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -129,7 +132,7 @@ pub(crate) fn hash<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 
 /// Hashes the lengths, the last block of GHASH, and returns the hash in the order of the message: the tag,
 /// once AES of a J0 masks it.
-pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn finish<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     by: By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -142,7 +145,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Makes the keystream of the blocks of the text from block `index` on.
-pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn pads<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -158,7 +161,7 @@ pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Runs CTR alone: encrypts or decrypts, from the counter block `first` on.
-pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn ctr<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -174,7 +177,7 @@ pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 
 /// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`. Returns the right tag.
 #[inline(always)]
-pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn siv<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
     generating: &SoftwareMaterial<S::Key, M::Tables>,
@@ -258,7 +261,7 @@ fn polyval<S: Isa, M: Pairs<S>, K>(
 }
 
 /// Returns AES of a block.
-pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn aes<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -270,7 +273,7 @@ pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// Encrypts the first `wanted` of these blocks with AES, in place.
-pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn aes_beside<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<S::Key, M::Tables>,
@@ -427,7 +430,7 @@ impl<'a, S: Isa, M: Pairs<S>, K> Ghash<'a, S, M, K> {
 
 /// Fills in the powers of `h` instead of those of AES(0), and a product: proofs ask this of a row.
 #[cfg(test)]
-pub(crate) fn fill<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn fill<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     material: &mut SoftwareMaterial<S::Key, M::Tables>,

@@ -10,7 +10,7 @@
 //!
 //! Besides the table, only this module asks for which machine the code is compiled.
 
-use crate::{Block, inout::Plain};
+use crate::Block;
 
 #[cfg(feature = "internals")]
 pub(crate) mod bits;
@@ -337,7 +337,7 @@ pub(crate) trait Sliced<const N: usize>: Isa {
 }
 
 /// A round key of [`Sliced`], which is made in its place.
-pub(crate) trait RoundKey: Plain + Copy {
+pub(crate) trait RoundKey: Copy {
     /// Returns a place that holds the standard's round key.
     fn of(key: Block) -> Self;
 }

@@ -10,7 +10,7 @@ use crate::{
         software::{self, By},
     },
     ghash::Pairs,
-    inout::{Hash, InOut, PADS, Table},
+    inout::{Hash, InOut, PADS, Plain, Table},
     isa::{Frame, Sliced, Tagged},
     material::Material,
     nonce::{Nonce96, Start},
@@ -28,7 +28,9 @@ pub(crate) struct Software<'f, S, M, const N: usize, R> {
 }
 
 #[allow(unsafe_code)]
-impl<S: Sliced<N>, M: Pairs<S>, const N: usize, R: Functions + Copy> Engine for Software<'_, S, M, N, R> {
+impl<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize, R: Functions + Copy> Engine
+    for Software<'_, S, M, N, R>
+{
     const BLOCKS: usize = 0;
 
     #[inline(always)]

@@ -168,8 +168,6 @@ macro_rules! engine {
     };
 }
 
-pub(super) use engine;
-
 /// One row: its functions, and what the table keeps of it.
 macro_rules! row {
     // rustc has no stable names for these features: there is nothing to enable, and the row's operations

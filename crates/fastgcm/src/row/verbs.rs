@@ -267,7 +267,7 @@ macro_rules! function {
             $(#[target_feature(enable = $features)])?
             $(#[$meta])*
             fn $verb $(<$life>)? (frame: Frame<'_>, $($argument: $type),*) -> $result {
-                let engine = crate::row::table::engine!(frame, $($engine)*);
+                let engine = engine!(frame, $($engine)*);
                 engine.enter();
                 engine.$verb($($argument),*)
             }
@@ -279,7 +279,7 @@ macro_rules! function {
             $(#[target_feature(enable = $features)])?
             $(#[$meta])*
             fn $verb(frame: Frame<'_>, $($argument: $type,)* src: *const u8, dst: *mut u8, len: usize) -> $result {
-                let engine = crate::row::table::engine!(frame, $($engine)*);
+                let engine = engine!(frame, $($engine)*);
                 engine.enter();
                 #[allow(unsafe_code)]
                 // SAFETY: the caller of a row's function passes what `InOut::parts` returned.
