@@ -233,17 +233,27 @@ fn length_in_bits(x: &[u8]) -> [u8; 8] {
 /// # Panics
 /// With fewer than two round keys.
 pub fn cipher(w: &[Block], input: &Block) -> Block {
-    let [first, middle @ .., last] = w else { panic!("the cipher needs its round keys") };
+    let Some((last, others)) = w.split_last() else { panic!("the cipher needs its round keys") };
+    let mut state = after_rounds(others, input);
+    state = sub_bytes(state);
+    state = shift_rows(state);
+    xor(&state, last)
+}
+
+/// The state of the cipher after the first rounds: one for each of these round keys but the first, which is added before them.
+///
+/// # Panics
+/// Without a round key.
+pub fn after_rounds(w: &[Block], input: &Block) -> Block {
+    let Some((first, others)) = w.split_first() else { panic!("the cipher needs its round keys") };
     let mut state = xor(input, first);
-    for round_key in middle {
+    for round_key in others {
         state = sub_bytes(state);
         state = shift_rows(state);
         state = mix_columns(state);
         state = xor(&state, round_key);
     }
-    state = sub_bytes(state);
-    state = shift_rows(state);
-    xor(&state, last)
+    state
 }
 
 /// KeyExpansion, FIPS 197 section 5.2: Nr + 1 round keys from a key of Nk = 4, 6 or 8 words, where Nr = Nk + 6.
