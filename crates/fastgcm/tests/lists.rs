@@ -161,7 +161,7 @@ fn f12_lists_are_one_message() {
 /// Lists that are long enough to ask for memory ahead, and one byte shorter: in few chunks, whose ends are anywhere in a turn.
 #[test]
 fn f12_very_long_lists() {
-    const ASK: usize = 32 << 10; // `plan::ASK_PAYS`
+    const ASK: usize = 32 << 10; // `plan::PREFETCH_PAYS`
     let mut calls = Tally::default();
     for backend in backends() {
         for size in [ASK - 1, ASK, ASK + 5000] {

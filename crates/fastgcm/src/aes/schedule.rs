@@ -8,8 +8,7 @@ use crate::{
 };
 use zeroize::{Zeroize, optimization_barrier};
 
-/// AES round keys. With this order of fields, a message that also reads copies in every lane finds these keys
-/// in one cache line.
+/// AES round keys.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct Schedule {

@@ -5,9 +5,9 @@ extern crate std;
 use super::*;
 use crate::{
     ghash::{KeyFolded, Winograd},
-    inout::{Hash, Unwritten},
+    inout::{Hash, Table, Unwritten},
     isa::Portable,
-    nonce::{J0, Kind, Nonce},
+    nonce::{J0, Kind, Nonce, Start},
     tag::Tag,
 };
 use fastgcm_model::Model;
@@ -36,9 +36,17 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     if is_end(s, aad.len(), text.len()) {
         return end::<_, _, SEAL>(s, multiply, key, nonce, aad, text, None);
     }
-    long::<_, _, SEAL>(s, multiply, key, nonce, aad, text, |rest, begun| {
-        end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(begun))
-    })
+    let mut begun = Begun::new(s, aad.len(), text.len());
+    let rest = if text.len() >= plan::AHEAD_PAYS {
+        let (mut turns, rest) = drive::begin_ahead(s, multiply, key, aad, text, &mut begun);
+        let hash = &mut begun.hash;
+        drive::turns_ahead::<_, _, SEAL>(s, multiply, key, nonce, 0, hash, turns.here());
+        begun.pending = Some(turns.last_turn(s)).filter(|_| SEAL);
+        rest
+    } else {
+        drive::begin::<_, _, SEAL>(s, multiply, key, nonce, aad, text, &mut begun)
+    };
+    end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(&begun))
 }
 
 /// Runs one step after the other: AAD, text cut in pieces of this many blocks and the rest, end.
@@ -56,9 +64,11 @@ fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     for piece in pieces.iter().chain([&usize::MAX]) {
         let piece = text.take_len(piece.saturating_mul(16));
         let behind = index + (piece.len() / 16) as u32;
-        drive::update::<_, _, SEAL>(s, multiply, key, start, index, &mut hash, piece, |hash| {
-            drive::hash(s, multiply, key, hash, &[])
-        });
+        let flush = |hash: &mut Hash| drive::hash(s, multiply, key, hash, &[]);
+        let ahead = |nonce, index, hash: &mut Table<4>, text: InOut<'_>| {
+            drive::turns_ahead::<_, _, SEAL>(s, multiply, key, nonce, index, hash, text);
+        };
+        drive::update::<_, _, SEAL>(s, multiply, key, start, index, &mut hash, piece, flush, ahead);
         index = behind;
     }
     drive::hash(s, multiply, key, &mut hash, &[]);
@@ -80,7 +90,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
     let few = 0..=3 * vector + 17;
     let edges = (3..=20).flat_map(|n| [n * vector - 1, n * vector, n * vector + 1]);
     let counters_carry = [4095usize, 4096, 4097, 8191].into_iter().chain((60..68).map(|n| n * vector + 5));
-    let asks = [plan::ASK_PAYS - 1, plan::ASK_PAYS + vector - 3];
+    let asks = [plan::PREFETCH_PAYS - 1, plan::PREFETCH_PAYS + vector - 3];
     let mut messages = 0;
     for length in few.chain(edges).chain(counters_carry).chain(asks) {
         let text = bytes(length, 2);
