@@ -38,7 +38,8 @@ use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, REVERSED, S,
 pub(crate) struct Ssse3(());
 
 impl Portable<2, false, Ssse3> {
-    /// Only a function with the feature enabled may call this function.
+    /// # Safety
+    /// * The processor has SSSE3: a caller has the feature enabled.
     #[target_feature(enable = "ssse3")]
     pub(crate) fn here() -> Self {
         Self(Ssse3(()))
@@ -90,6 +91,8 @@ impl Permutes for Portable<2, false, Ssse3> {
 
 // ---- what the compiler makes of it for this instruction set
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     let word = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
@@ -100,6 +103,8 @@ fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     look(&LAST, io, jo).xor(Register(_mm_set1_epi32(0x6363_6363 ^ rcon as i32))).xor(Register(sums)).into()
 }
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn round_keys(keys: &mut [Block]) {
     if let [first, between @ .., last] = keys {
@@ -112,6 +117,8 @@ fn round_keys(keys: &mut [Block]) {
     }
 }
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn encrypt(keys: &[Block], blocks: &mut [Block]) {
     let (pairs, alone) = blocks.as_chunks_mut::<2>();
@@ -124,6 +131,8 @@ fn encrypt(keys: &[Block], blocks: &mut [Block]) {
     }
 }
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn keystream(keys: &[Block], first: Block, order: Order, pads: &mut [Block]) {
     let order = if order == Order::Swapped { &REVERSED } else { &SHIFT_ROWS[0] };
@@ -158,11 +167,15 @@ fn rounds<const N: usize>(keys: &[Block], mut x: [Register; N], to: &mut [Block;
     }
 }
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn lookups(power: Block, to: &mut Lookups<Block>) {
     nibbles::lookups(Register::from(power), to);
 }
 
+/// # Safety
+/// * The processor has SSSE3: a caller has the feature enabled.
 #[target_feature(enable = "ssse3")]
 fn ghash(powers: &[Lookups<Block>; 2], hash: Block, blocks: &[[u8; 16]]) -> Block {
     let mut hash = Register::from(hash);

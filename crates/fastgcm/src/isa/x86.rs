@@ -38,8 +38,9 @@ macro_rules! isa {
         pub(crate) struct $token(());
 
         impl $token {
-            /// Returns the token, which is the proof. Only a function with these features enabled may call
-            /// this function.
+            /// Returns the token, which is the proof.
+            /// # Safety
+            /// * The processor has these features: a caller has them enabled.
             #[target_feature(enable = $features)]
             pub(crate) fn here() -> Self {
                 Self(())
@@ -89,6 +90,8 @@ macro_rules! isa {
             }
             #[inline(always)] fn add32(self, v: $v, n: $v) -> $v { registers! { $add32(v, n) } }
             #[inline(always)] fn pin(self, v: &mut $v) {
+                /// # Safety
+                /// * The processor has these features.
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn pin(v: &mut $v) {
@@ -108,6 +111,8 @@ macro_rules! isa {
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
             #[inline(always)] fn unset(self) -> $v {
+                /// # Safety
+                /// * The processor has these features.
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn unset() -> $v {
@@ -255,44 +260,62 @@ mod xmm {
 
     /// Takes four instructions; a number of 128 bits would first be put together in general registers, by
     /// eight.
+    /// # Safety
+    /// * The processor has SSSE3 and SSE4.1.
     #[inline(always)]
     pub(super) unsafe fn nonce(first: u32, rest: u64) -> __m128i {
         registers! { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
     }
 
+    /// # Safety
+    /// * None: it is unsafe as the operation of that name on wider vectors is.
     #[inline(always)]
     pub(super) unsafe fn same(v: __m128i) -> __m128i {
         v
     }
 
+    /// # Safety
+    /// * None: it is unsafe as the operation of that name on wider vectors is.
     #[inline(always)]
     pub(super) unsafe fn lane<const LAST: bool>(v: __m128i) -> __m128i {
         v
     }
 
+    /// # Safety
+    /// * None: it is unsafe as the operation of that name on wider vectors is.
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m128i, b: __m128i, n: usize) -> __m128i {
         if n == 0 { a } else { b }
     }
 
+    /// # Safety
+    /// * None: it is unsafe as the operation of that name on wider vectors is.
     #[inline(always)]
     pub(super) unsafe fn put_last(_: __m128i, b: __m128i) -> __m128i {
         b
     }
 
+    /// # Safety
+    /// * The processor has SSSE3 and SSE4.1.
     #[inline(always)]
     pub(super) unsafe fn xor3(a: __m128i, b: __m128i, c: __m128i) -> __m128i {
         registers! { _mm_xor_si128(_mm_xor_si128(a, b), c) }
     }
 
+    /// # Safety
+    /// * The processor has SSSE3 and SSE4.1.
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m128i, n: usize) -> __m128i {
         // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 16.
         unsafe { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
     }
 
+    /// # Safety
+    /// * `n <= 16` bytes are readable at `src`.
+    /// * The processor has SSSE3 and SSE4.1.
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m128i {
+        debug_assert!(n <= 16);
         // SAFETY: the caller has promised `n` bytes. Each branch reads inside them: two overlapping words, or
         // single bytes.
         unsafe {
@@ -315,8 +338,12 @@ mod xmm {
         }
     }
 
+    /// # Safety
+    /// * `n <= 16` bytes are writable at `dst`.
+    /// * The processor has SSSE3 and SSE4.1.
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m128i) {
+        debug_assert!(n <= 16);
         // SAFETY: the caller has promised `n` bytes. Each branch writes inside them, as `load_first` reads.
         unsafe {
             if n >= 16 {
@@ -341,11 +368,15 @@ mod xmm {
 mod ymm {
     use super::*;
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn lane<const LAST: bool>(v: __m256i) -> __m128i {
         registers! { if LAST { _mm256_extracti128_si256::<1>(v) } else { _mm256_castsi256_si128(v) } }
     }
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m256i, b: __m256i, n: usize) -> __m256i {
         match n {
@@ -355,35 +386,51 @@ mod ymm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn put_last(v: __m256i, b: __m128i) -> __m256i {
         registers! { _mm256_inserti128_si256::<1>(v, b) }
     }
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn fold(v: __m256i) -> __m128i {
         registers! { _mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)) }
     }
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
         registers! { _mm256_xor_si256(_mm256_xor_si256(a, b), c) }
     }
 
+    /// # Safety
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m256i, n: usize) -> __m256i {
         // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 32.
         unsafe { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
     }
 
+    /// # Safety
+    /// * `n <= 16` bytes are readable at `src`.
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
+        debug_assert!(n <= 16);
         // SAFETY: the caller's promise of `n` bytes is passed on.
         unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
     }
 
+    /// # Safety
+    /// * `n <= 32` bytes are readable at `src`.
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
+        debug_assert!(n <= 32);
         // SAFETY: the caller has promised `n` bytes. A branch reads 32, or 16 and the rest, only where there
         // are so many.
         unsafe {
@@ -400,8 +447,12 @@ mod ymm {
         }
     }
 
+    /// # Safety
+    /// * `n <= 32` bytes are writable at `dst`.
+    /// * The processor has AVX2.
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m256i) {
+        debug_assert!(n <= 32);
         // SAFETY: the caller has promised `n` bytes. A branch writes 32, or 16 and the rest, only where there
         // are so many.
         unsafe {
@@ -420,11 +471,15 @@ mod ymm {
 mod zmm {
     use super::*;
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     unsafe fn mask(n: usize) -> u64 {
         registers! { _bzhi_u64(!0, n as u32) }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn lane<const LAST: bool>(v: __m512i) -> __m128i {
         registers! { if LAST { _mm512_extracti32x4_epi32::<3>(v) } else { _mm512_castsi512_si128(v) } }
@@ -433,6 +488,8 @@ mod zmm {
     /// The positions of halves of lanes.
     const HALVES: &[u64; 16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
         // SAFETY: `HALVES` has 16 numbers, and this loads eight from number 8 or an earlier one on.
@@ -445,6 +502,8 @@ mod zmm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn lanes([a, b, c, d]: [__m512i; 4]) -> __m512i {
         registers! {
@@ -454,6 +513,8 @@ mod zmm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         registers! {
@@ -469,6 +530,8 @@ mod zmm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn put_last(v: __m512i, b: __m128i) -> __m512i {
         registers! { _mm512_inserti32x4::<3>(v, b) }
@@ -476,6 +539,8 @@ mod zmm {
 
     /// Does what [`fold`] does with one more instruction, but one step fewer to wait for: a tag waits for it,
     /// a turn does not (opening in turns took 2 % more with it on Zen 5).
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn fold_soon(v: __m512i) -> __m128i {
         registers! {
@@ -485,6 +550,8 @@ mod zmm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn fold(v: __m512i) -> __m128i {
         registers! {
@@ -493,6 +560,8 @@ mod zmm {
         }
     }
 
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m512i, n: usize) -> __m512i {
         registers! { _mm512_maskz_mov_epi8(mask(n), v) }
@@ -512,6 +581,8 @@ mod zmm {
     });
 
     /// Returns a vector whose byte i is byte i + by, modulo 64, of `v`.
+    /// # Safety
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
         // SAFETY: `BYTES` has 64 bytes at an address that is a multiple of 64.
@@ -539,8 +610,12 @@ mod zmm {
     /// The size of a page: no processor with these instructions has smaller pages.
     const PAGE: usize = 4096;
 
+    /// # Safety
+    /// * `n <= 16` bytes are readable at `src`.
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
+        debug_assert!(n <= 16);
         // SAFETY: the caller has promised `n` bytes, at most 16. The mask admits no others.
         unsafe {
             if !crosses::<16>(src, n) {
@@ -554,8 +629,12 @@ mod zmm {
     /// A block has an instruction of its own. For a processor that looks for recent stores a masked access
     /// counts as 64 bytes: a tag that was just written behind the block, or ciphertext beside it, made the
     /// next message wait (14 ns instead of 8 on Zen 5).
+    /// # Safety
+    /// * `n <= 64` bytes are readable at `src`.
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
+        debug_assert!(n <= 64);
         // SAFETY: the caller has promised `n` bytes. The mask admits no others; 16 bytes are loaded whole
         // where there are 16.
         unsafe {
@@ -572,8 +651,12 @@ mod zmm {
 
     /// Loads where a page ends: the vector that ends with the last byte. The bytes that its mask leaves out
     /// are before the first byte, on the last byte's page.
+    /// # Safety
+    /// * `n <= 64` bytes are readable at `src`.
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     unsafe fn load_last(src: *const u8, n: usize) -> __m512i {
+        debug_assert!(n <= 64);
         if n == 0 {
             return registers! { _mm512_setzero_si512() };
         }
@@ -582,8 +665,12 @@ mod zmm {
         unsafe { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
+    /// # Safety
+    /// * `n <= 64` bytes are writable at `dst`.
+    /// * The processor has AVX-512 F, BW, VL and VBMI, and BMI2.
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
+        debug_assert!(n <= 64);
         // SAFETY: the caller has promised `n` bytes. Each mask admits these bytes only; 16 are stored whole
         // where there are 16.
         unsafe {

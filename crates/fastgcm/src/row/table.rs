@@ -139,6 +139,7 @@ macro_rules! backends {
 
         $($(#[cfg(not($without))])? item_on! { $family =>
             #[allow(unsafe_code)] // the verbs need it
+            #[allow(clippy::missing_safety_doc, reason = "only `Backend::row` hands out these functions")]
             mod $row {
                 row! { $variant, [$engine, $isa, $multiply, [$($n)?] $($features)? $(unnamed $unnamed)?] }
             }

@@ -67,7 +67,7 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
         begun: Option<&Begun<'_>>,
         text: InOut<'_>,
     ) -> Tagged {
-        self.is_end(aad, &text);
+        self.assume_end(aad, &text);
         Tagged::of(gcm::end::<_, _, true>(self.s, self.m, key.view(), nonce, aad, text, begun))
     }
 
@@ -80,7 +80,7 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
         begun: Option<&Begun<'_>>,
         text: InOut<'_>,
     ) -> Block {
-        self.is_end(aad, &text);
+        self.assume_end(aad, &text);
         gcm::end::<_, _, false>(self.s, self.m, key.view(), nonce, aad, text, begun)
     }
 
@@ -240,7 +240,7 @@ impl<S: Isa, M: Multiply<S>, R: Functions> Woven<'_, S, M, R> {
     /// Tells the optimiser that a text is an end: otherwise it would leave bounds checks, and a way to panic,
     /// in 150 instructions.
     #[inline(always)]
-    fn is_end(self, aad: &[u8], text: &InOut<'_>) {
+    fn assume_end(self, aad: &[u8], text: &InOut<'_>) {
         let is_end = gcm::is_end(self.s, aad.len(), text.len());
         debug_assert!(is_end);
         // SAFETY: `Row::message` calls the verbs of an end only for such lengths. So do `seal` and `open` of the
