@@ -46,7 +46,8 @@
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A
 //!   failed open leaves no plaintext. An error about lengths leaves every buffer untouched. No input makes
 //!   the library panic.
-//! * **Time** depends only on lengths and on the verdict. No back end reads a table at a secret index.
+//! * **Time** depends only on lengths and on the verdict; with 8 KiB of text or more, AES-GCM-SIV's also on a byte of
+//!   the tag, which is public. No back end reads a table at a secret index.
 //! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed,
 //!   or lets a [`nonces::SealingKey`] count them.
 //! * **Keys** are wiped when they are dropped.

@@ -157,13 +157,13 @@ impl<S: Isa> Counters<S> for Take<'_, S> {
 
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, _: &Schedule, x: &mut [S::State; STATES]) {
-        let mut entries = self.table.part_mut(self.at, N * S::BLOCKS);
+        let entries = self.table.part(self.at, N * S::BLOCKS);
         each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } {
             x[I] = s.state(s.xor(entries.load(s, I * S::BLOCKS), self.difference));
         } });
         if self.at >= self.kept {
             let zero = no_memset(s);
-            each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { entries.store(s, I * S::BLOCKS, zero); } });
+            each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { self.table.store(s, self.at + I * S::BLOCKS, zero); } });
         }
         self.at += N * S::BLOCKS;
     }

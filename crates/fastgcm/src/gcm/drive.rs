@@ -10,7 +10,7 @@ use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::WovenMaterial,
     plan::{PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, most_text},
-    turn::{Hashed, NoHash, store, turn},
+    turn::{Hashed, NoHash, crypt, store, turn},
 };
 use crate::{
     Block,
@@ -368,20 +368,8 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
 
 /// Runs CTR alone: encrypts or decrypts, from the counter block `first` on.
 #[inline(always)]
-pub(crate) fn ctr<S: Isa>(s: S, key: &WovenMaterial, first: Block, mut text: InOut<'_>) {
-    let mut counters = AddCounter::from_block(s, first);
-    let mut text = text.here();
-    while let Some(mut turn) = text.whole_turn(s) {
-        let x = keystream::<S, TURN>(s, &key.schedule, &mut counters);
-        each!(I in 0 1 2 3 4 5 6 7 => {
-            turn.store::<I>(s, key.schedule.last_round(s, x[I], turn.load::<I>(s)));
-        });
-    }
-    while text.len() > 0 {
-        let x = keystream::<S, 1>(s, &key.schedule, &mut counters);
-        let mut vector = text.take::<S>(1);
-        vector.store::<S, 0, 0>(s, key.schedule.last_round(s, x[0], vector.load::<S, 0, 0>(s)));
-    }
+pub(crate) fn ctr<S: Isa, M: Multiply<S>>(s: S, _: M, key: &WovenMaterial, first: Block, text: InOut<'_>) {
+    crypt::<S, M, _>(s, &key.schedule, &mut AddCounter::from_block(s, first), text);
 }
 
 /// Makes the keystream of four blocks of the text from block `index` on.

@@ -7,7 +7,7 @@
 //!
 //! Thresholds of other ways are defined where these ways begin: `most_once` (a key for one message) in
 //! [`gcm`](super), `most_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by
-//! side), `SHORT_TURN` in [`siv`](mod@super::siv), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED`
+//! side), `SHORT_TURN` in [`turn`](super::turn), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED`
 //! and `AAD` in `gathered` (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout`
 //! (how far ahead memory is prefetched).
 //!

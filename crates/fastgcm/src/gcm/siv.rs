@@ -8,16 +8,16 @@
 
 use super::{
     ahead::Fill,
-    counter::{AddCounter, Counters, STATES, lanes},
-    plan::{WINDOW, before_ahead, blocks, lengths},
-    turn::{NoHash, rounds, store, turn},
+    counter::{AddCounter, STATES, lanes},
+    plan::{AHEAD_PAYS, WINDOW, before_ahead, blocks, lengths},
+    turn::{NoHash, crypt, crypt_turns, rounds},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{Chains, Multiply},
     inout::{Filling, InOut, TURN, Table, load_bytes, load_vector},
-    isa::Isa,
+    isa::{Isa, rarely},
     nonce::Nonce96,
 };
 use core::mem::MaybeUninit;
@@ -148,12 +148,17 @@ fn ctr<S: Isa, M: Multiply<S>>(
 ) {
     let (mut text, turn) = (text.here(), const { 16 * TURN * S::BLOCKS });
     let block = |first| s.fold(s.keep_first(first, 16));
-    // A window begins where the last byte of the counter is zero.
-    let mut before = before_ahead(1, block(first) as u32, text.len());
+    // A window begins where the first byte of the counter is zero. (What a shorter text does depends on nothing
+    // but its length.)
+    let mut before = text.len();
+    if before >= AHEAD_PAYS {
+        rarely();
+        before = before_ahead(1, block(first) as u32, before);
+    }
     loop {
         let part = text.take_len(before);
         let behind = s.add32(first, s.splat(blocks(part.len()) as u32 as Block));
-        ctr_without_table::<S, M>(s, schedule, first, part);
+        crypt::<S, M, _>(s, schedule, &mut AddCounter::<S, true>::numbered(s, first), part);
         if text.len() == 0 {
             break;
         }
@@ -161,36 +166,6 @@ fn ctr<S: Isa, M: Multiply<S>>(
         first = s.add32(behind, s.splat(blocks(turns.len()) as u32 as Block));
         ahead(schedule, block(behind), turns);
         before = text.len(); // less than a turn
-    }
-}
-
-/// Runs CTR for a text of any length.
-#[inline(always)]
-fn ctr_without_table<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
-    let mut counters = AddCounter::<S, true>::numbered(s, first);
-    let mut text = text.here();
-    let mut x = [s.state(s.splat(0)); STATES];
-    turns::<S, M, _>(s, schedule, &mut counters, &mut text);
-    if text.len() >= SHORT_TURN * 16 * S::BLOCKS {
-        counters.next::<SHORT_TURN>(s, schedule, &mut x);
-        rounds::<S, M, _, SHORT_TURN, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
-        let mut turn = text.take::<S>(SHORT_TURN);
-        each!(I in 0 1 2 3 => {
-            let output = schedule.last_round(s, x[I], turn.load::<S, I, SHORT_TURN>(s));
-            turn.store::<S, I, SHORT_TURN>(s, output);
-        });
-    }
-    while text.len() > 0 {
-        counters.next::<1>(s, schedule, &mut x);
-        rounds::<S, M, _, 1, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
-        let mut vector = text.take::<S>(1);
-        if vector.len() == 16 * S::BLOCKS {
-            let output = schedule.last_round(s, x[0], vector.load::<S, 0, 1>(s));
-            vector.store::<S, 0, 1>(s, output);
-        } else {
-            let output = schedule.last_round(s, x[0], vector.load::<S, 0, 0>(s));
-            vector.store::<S, 0, 0>(s, output);
-        }
     }
 }
 
@@ -207,32 +182,14 @@ pub(crate) fn turns_ahead<S: Isa, M: Multiply<S>>(
     let (mut states, first) = (MaybeUninit::uninit(), s.splat(first));
     let counters = AddCounter::<S, true>::numbered(s, first);
     let mut fill = Fill::new(counters, Filling::new(&mut states));
-    turns::<S, M, _>(s, schedule, &mut fill, &mut text.take_blocks(WINDOW));
+    crypt_turns::<S, M, _>(s, schedule, &mut fill, &mut text.take_blocks(WINDOW));
     let Some(mut windows) = fill.windows::<S, true>(s, schedule, first, text.len() / 16) else { return };
     while text.len() > 0 {
         let mut window = text.take_blocks(WINDOW);
         let mut take = windows.next(s, schedule, window.len() / 16, text.len() / 16);
-        turns::<S, M, _>(s, schedule, &mut take, &mut window);
+        crypt_turns::<S, M, _>(s, schedule, &mut take, &mut window);
     }
 }
-
-/// Loops over turns, without a hash.
-#[inline(always)]
-fn turns<S: Isa, M: Multiply<S>, C: Counters<S>>(
-    s: S,
-    schedule: &Schedule,
-    counters: &mut C,
-    text: &mut InOut<'_>,
-) {
-    while let Some(next) = text.whole_turn(s) {
-        let (out, _) = turn::<S, M, _>(s, schedule, &schedule.keys, counters, &next, &NoHash);
-        store(s, next, out);
-    }
-}
-
-/// The number of vectors side by side behind the last turn. (One after the other they would wait for each
-/// round.)
-const SHORT_TURN: usize = 4;
 
 /// Returns POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks, in lanes
 /// that are not added up. POLYVAL's blocks are GHASH's blocks with their bytes reversed, so each block is

@@ -10,6 +10,7 @@ use crate::{
     inout::{InOut, Stored, TURN, Turn},
     isa::Isa,
 };
+use core::hint::black_box;
 
 /// The vectors that are hashed while AES runs, eight at most.
 pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
@@ -288,4 +289,49 @@ pub(crate) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
 pub(crate) fn store<'a, S: Isa>(s: S, mut turn: Turn<'a, S>, out: [S::V; TURN]) -> Stored<'a, S> {
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
     Stored::of(turn)
+}
+
+/// Encrypts or decrypts whole turns, without a hash.
+#[inline(always)]
+pub(crate) fn crypt_turns<S: Isa, M: Multiply<S>, C: Counters<S>>(
+    s: S,
+    schedule: &Schedule,
+    counters: &mut C,
+    text: &mut InOut<'_>,
+) {
+    while let Some(next) = text.whole_turn(s) {
+        let (out, _) = turn::<S, M, _>(s, schedule, black_box(&schedule.keys), counters, &next, &NoHash);
+        store(s, next, out);
+    }
+}
+
+/// The number of vectors side by side behind the last turn. (One after the other they would wait for each
+/// round.)
+const SHORT_TURN: usize = 4;
+
+/// Encrypts or decrypts a text of any length, without a hash.
+#[inline(always)]
+pub(crate) fn crypt<S: Isa, M: Multiply<S>, C: Counters<S>>(
+    s: S,
+    schedule: &Schedule,
+    counters: &mut C,
+    mut text: InOut<'_>,
+) {
+    let (mut text, mut x) = (text.here(), [s.state(s.splat(0)); STATES]);
+    crypt_turns::<S, M, _>(s, schedule, counters, &mut text);
+    if text.len() >= SHORT_TURN * 16 * S::BLOCKS {
+        counters.next::<SHORT_TURN>(s, schedule, &mut x);
+        rounds::<S, M, _, SHORT_TURN, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
+        let mut turn = text.take::<S>(SHORT_TURN);
+        each!(I in 0 1 2 3 => {
+            let output = schedule.last_round(s, x[I], turn.load::<S, I, SHORT_TURN>(s));
+            turn.store::<S, I, SHORT_TURN>(s, output);
+        });
+    }
+    while text.len() > 0 {
+        counters.next::<1>(s, schedule, &mut x);
+        rounds::<S, M, _, 1, 0>(s, schedule.keys(), &mut x, &mut (), &NoHash);
+        let mut vector = text.take::<S>(1);
+        vector.store::<S, 0, 0>(s, schedule.last_round(s, x[0], vector.load::<S, 0, 0>(s)));
+    }
 }

@@ -68,12 +68,6 @@ impl<const N: usize> Table<N> {
         Part(&self.0[i..][..blocks])
     }
 
-    /// Returns `blocks` blocks from block `i` on, for changes.
-    #[inline(always)]
-    pub(crate) fn part_mut(&mut self, i: usize, blocks: usize) -> PartMut<'_> {
-        PartMut(&mut self.0[i..][..blocks])
-    }
-
     /// Returns `blocks` blocks, the first of which stands `n` blocks before block `end`.
     #[inline(always)]
     pub(crate) fn part_before(&self, end: usize, n: usize, blocks: usize) -> Part<'_> {
@@ -103,25 +97,6 @@ impl Part<'_> {
         assert!(i + S::BLOCKS <= self.0.len());
         // SAFETY: the line above has checked the bounds.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
-    }
-}
-
-/// A part of a table, for changes.
-pub(crate) struct PartMut<'a>(&'a mut [Block]);
-
-impl PartMut<'_> {
-    /// Loads the vector that starts at block `i`.
-    #[inline(always)]
-    pub(crate) fn load<S: Vectors>(&self, s: S, i: usize) -> S::V {
-        Part(self.0).load(s, i)
-    }
-
-    /// Stores a vector from block `i` on.
-    #[inline(always)]
-    pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
-        assert!(i + S::BLOCKS <= self.0.len());
-        // SAFETY: the line above has checked the bounds.
-        unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
     }
 }
 

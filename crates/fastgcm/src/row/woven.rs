@@ -164,7 +164,7 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
 
     #[inline(always)]
     fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
-        drive::ctr(self.s, key.view(), first, text);
+        drive::ctr(self.s, self.m, key.view(), first, text);
     }
 
     #[inline(always)]
