@@ -43,6 +43,8 @@ mod cipher;
 mod error;
 mod format;
 mod key;
+#[cfg(all(feature = "naming", unix))]
+pub mod naming;
 mod parallel;
 mod range;
 mod reader;

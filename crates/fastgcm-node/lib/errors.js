@@ -1,6 +1,8 @@
 'use strict';
 // What a refused call throws. The library says why by a number: src/fault.rs has the two lists in this order.
 
+const { constants } = require('node:os');
+
 /** What is opened is not what was sealed. The error does not say more. */
 class InvalidTag extends Error {
     constructor(message) {
@@ -37,6 +39,8 @@ const KINDS = [
     [Error, 'ERR_OUT_OF_ORDER', () => 'associated data come before the text, and all before the end'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', () => 'the key is not of the right kind'],
     [Error, 'ERR_BUSY', () => 'a call that is under way uses it'],
+    [Error, 'ERR_SYSTEM', () => 'a call of the operating system failed'], // `ofSystem` says more
+    [Error, 'EACCES', () => 'EACCES: belongs to another user, in a folder in which others may make files'],
 ];
 const NAMES = [
     '',
@@ -55,6 +59,7 @@ const NAMES = [
     'nonces',
     'datas',
     'aads',
+    'path',
 ];
 const LENGTHS = {
     key: '16, 24 or 32 bytes for AESGCM, 16 or 32 for AESGCMSIV and files, 32 for XAES256GCM and KCXAES256GCM',
@@ -77,6 +82,17 @@ function fail(number, what = 'message') {
     const text = message(NAMES[Math.floor(number / 32) % 32]);
     throw made(Class, code, row < 0 ? text : `${what} ${row}: ${text}`, row < 0 ? {} : { row });
 }
+
+/** The result of a call that uses files, or its error as Node's own functions for files throw it. */
+function ofSystem(result, path) {
+    if (typeof result === 'number' && result % 32 === KINDS.length - 2) {
+        const number = Math.floor(result / 1024) - 1;
+        const [code = 'ERR_SYSTEM'] = Object.entries(constants.errno).find(([, value]) => value === number) ?? [];
+        throw made(Error, code, `${code}: ${MEANINGS[code] ?? 'the file did not get its name'}, '${path}'`, { errno: -number, path });
+    }
+    return done(result);
+}
+const MEANINGS = { EEXIST: 'file already exists', ENOENT: 'no such file or directory', EISDIR: 'illegal operation on a directory' };
 
 /** Throws what the library says of a text that is too long (`Kind::TooLong`). */
 function tooLong() {
@@ -162,4 +178,4 @@ function say(kind, name) {
     return [code, message(name)];
 }
 
-module.exports = { InvalidTag, copied, done, examined, fail, made, options, plain, tooLong, truth };
+module.exports = { InvalidTag, copied, done, examined, fail, made, ofSystem, options, plain, tooLong, truth };
