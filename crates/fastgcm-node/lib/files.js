@@ -9,7 +9,7 @@ const { Readable } = require('node:stream');
 const { fileURLToPath } = require('node:url');
 const native = require('./native.js');
 const { withKey } = require('./aead.js');
-const { InvalidTag, copied, done, examined, made, ofSystem, options: checked, truth } = require('./errors.js');
+const { InvalidTag, copied, done, examined, made, ofSystem, options: checked, truth, whole } = require('./errors.js');
 const { own } = require('./memory.js');
 const { CobblestoneOpener, CobblestoneSealer } = require('./streams.js');
 
@@ -79,7 +79,7 @@ class Source {
 
     static async of(source) {
         // Read once: a getter may say something else the next time.
-        const size = typeof source === 'object' && source !== null ? source.size : undefined;
+        const size = typeof source === 'object' && source !== null ? whole(source.size) : undefined;
         if (Number.isSafeInteger(size) && typeof source.read === 'function') {
             return new Source(
                 size,
@@ -158,7 +158,7 @@ class SealedFile {
     }
 
     async read(start = 0, end = this.#length) {
-        this.#within(start, end);
+        [start, end] = this.#within(start, end);
         const out = own(end - start);
         let at = 0;
         for await (const piece of this.#pieces(start, end)) at += piece.copy(out, at);
@@ -166,16 +166,20 @@ class SealedFile {
     }
 
     stream(start = 0, end = this.#length) {
-        this.#within(start, end);
+        [start, end] = this.#within(start, end);
         return Readable.from(this.#pieces(start, end), { objectMode: false });
     }
 
-    #within(start, end) {
+    #within(...range) {
         if (this.#closed) throw made(Error, 'ERR_DESTROYED', 'the file is closed');
-        const are = [start, end].every((at) => Number.isSafeInteger(at) && at >= 0);
-        if (!are || start > end || end > this.#length) {
+        const [start, end] = range.map(whole);
+        for (const [name, at] of Object.entries({ start, end })) {
+            if (!Number.isSafeInteger(at) || at < 0) throw made(RangeError, 'ERR_OUT_OF_RANGE', `${name} must be a whole number from 0 on`);
+        }
+        if (start > end || end > this.#length) {
             throw made(RangeError, 'ERR_OUT_OF_RANGE', `${start} to ${end} is not within the ${this.#length} bytes of the text`);
         }
+        return [start, end];
     }
 
     /** The text from `start` to `end`, some chunks at a time, each verified. */

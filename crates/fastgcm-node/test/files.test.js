@@ -45,7 +45,7 @@ test('a file appears complete or not at all', async () => {
         () => sealed.subarray(0, 56 + 16400),
         () => Buffer.concat([sealed, Buffer.of(0)]),
         () => sealed.subarray(0, 30),
-        () => Buffer.from(sealed).fill(1, 50_000, 50_001),
+        () => Buffer.from(sealed).fill(sealed[50_000] ^ 1, 50_000, 50_001),
     ]) {
         fs.writeFileSync(at('changed'), change());
         await assert.rejects(openFile(key, at('changed'), at('opened')), InvalidTag);
@@ -193,7 +193,7 @@ test('ranges', async () => {
             size: sealed.length,
             read: async (offset, length) => (reads.push(length), new Uint8Array(sealed.subarray(offset, offset + length))),
         };
-        for (const source of [at('sealed'), pathToFileURL(at('sealed')), inMemory]) {
+        for (const source of [at('sealed'), pathToFileURL(at('sealed')), inMemory, { ...inMemory, size: BigInt(sealed.length) }]) {
             const file = await SealedFile.open(key, source, { context });
             assert.equal(file.length, length);
             const ends = [0, 1, 16383, 16384, 16385, length - 1, length].filter((end) => end >= 0 && end <= length);
@@ -218,6 +218,12 @@ test('ranges', async () => {
                 await assert.rejects(file.read(start, end), { code: 'ERR_OUT_OF_RANGE' });
                 assert.throws(() => file.stream(start, end), { code: 'ERR_OUT_OF_RANGE' });
             }
+            // A BigInt is a number, too, and what is none is named.
+            assert.deepEqual(await file.read(0n, BigInt(length)), text);
+            assert.deepEqual(await file.read(BigInt(length)), Buffer.alloc(0));
+            await assert.rejects(file.read(0n, 1n << 64n), { message: 'end must be a whole number from 0 on' });
+            await assert.rejects(file.read(-1n), { message: 'start must be a whole number from 0 on' });
+            await assert.rejects(file.read('0', 1), { message: 'start must be a whole number from 0 on' });
             await file.close();
             await file.close();
             await assert.rejects(file.read(), { code: 'ERR_DESTROYED' });
