@@ -104,6 +104,11 @@ impl Bench {
 
     /// On a terminal, where all that it writes appears as it is; with something on its standard input.
     pub(crate) fn on_terminal(&self, args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>) {
+        self.on_wide_terminal(0, args, input)
+    }
+
+    /// On a terminal of that many columns; with 0 it does not say how many it has.
+    pub(crate) fn on_wide_terminal(&self, columns: u16, args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>) {
         use rustix::{pty, termios};
         let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY | pty::OpenptFlags::CLOEXEC;
         let mut screen = fs::File::from(pty::openpt(flags).unwrap());
@@ -111,6 +116,8 @@ impl Bench {
         pty::unlockpt(&screen).unwrap();
         let name = pty::ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
         let terminal = fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+        let size = termios::Winsize { ws_row: 24 * columns.min(1), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        termios::tcsetwinsize(&terminal, size).unwrap();
         let mut raw = termios::tcgetattr(&terminal).unwrap();
         raw.make_raw();
         termios::tcsetattr(&terminal, termios::OptionalActions::Now, &raw).unwrap();
