@@ -62,6 +62,12 @@ impl Input {
         self.len.is_some() && !self.is_stdin
     }
 
+    /// Returns whether the input is a device, such as a disk.
+    pub(crate) fn is_device(&self) -> bool {
+        let kind = self.metadata.file_type();
+        kind.is_block_device() || kind.is_char_device()
+    }
+
     /// Returns when a regular file was modified.
     pub(crate) fn modified(&self) -> Option<SystemTime> {
         self.metadata.modified().ok().filter(|_| self.metadata.is_file())

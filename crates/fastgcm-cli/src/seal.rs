@@ -48,6 +48,11 @@ fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) 
     let common = &args.common;
     refuse_two_dashes(file, args.which.key.as_deref())?;
     let input = Input::open(file).map_err(|failure| report::instead_of_directory(args, file, failure))?;
+    if args.output.is_none() && input.is_device() && !is_dash(file) {
+        return Err(Failure::usage(format_args!(
+            "{input} is a device, and nobody looks beside it for a sealed file: say where to write with -o"
+        )));
+    }
     let path = output(args, file);
     let target = Target::plan(&path, args.force, BY_UMASK)?;
     if args.output.is_none() && target.is_terminal() {

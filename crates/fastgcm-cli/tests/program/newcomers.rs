@@ -26,6 +26,38 @@ fn sealed_files_are_not_sealed_again() {
     bench.passed("newcomers::sealed_files_are_not_sealed_again", 5);
 }
 
+/// What other programs call it is answered with what it is called here.
+#[test]
+fn what_other_programs_call_it() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    fs::create_dir(bench.path("folder")).unwrap();
+    for (args, said) in [
+        (&["seal", "-r", "age1...", "a"][..], &["keygen -r", "share -k", "--passphrase"][..]),
+        (&["seal", "-p", "a"], &["keygen --passphrase", "share -k"]),
+        (&["open", "--recipient", "age1...", "a"], &["keygen -r", "share -k"]),
+        (&["encrypt", "a"], &["'seal'"]),
+        (&["decrypt", "a"], &["'open'"]),
+        (&["seal", "/dev/null"], &["is a device", "-o"]),
+        (&["seal", "-k", "key", "/dev/zero"], &["is a device", "-o"]),
+    ] {
+        let message = bench.fails(2, args);
+        assert!(said.iter().all(|said| message.contains(said)) && !message.contains("'-- -"), "{args:?}: {message}");
+    }
+    for args in [&["open", "-k", "key", "folder"][..], &["open", "-k", "key", "-o", "b", "folder"], &["inspect", "folder"]] {
+        let message = bench.fails(1, args);
+        assert!(message.contains("folder: is a directory"), "{args:?}: {message}");
+    }
+    assert!(!bench.path("/dev/null.sealed").exists());
+    // A device is sealed to where one says, and standard input may be one.
+    bench.ok(&["seal", "-k", "key", "-o", "null.sealed", "/dev/null"]);
+    bench.ok(&["seal", "-k", "key", "-"]);
+    // The hint repeats what the key needs.
+    let hint = bench.run(&["seal", "--approved", "-k", "key", "a"]).stderr;
+    assert!(String::from_utf8_lossy(&hint).contains("open -k key --approved -o a.opened a.sealed"));
+    bench.passed("newcomers::what_other_programs_call_it", 7 + 3 + 2 + 1);
+}
+
 /// Opening says where the text is; and where somebody waits for it at a pipe, how it comes there.
 #[test]
 fn opening_says_where() {
