@@ -144,7 +144,7 @@ pub(crate) struct Seal {
     #[command(flatten)]
     pub(crate) common: Common,
     /// What to seal; `-` for standard input. Of several files each is sealed by itself, and what fails keeps none of the others back. Without -o, files whose
-    /// names end in .sealed are skipped.
+    /// names end in .sealed are skipped, and of several files those that have been sealed since they were modified.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
