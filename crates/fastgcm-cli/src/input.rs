@@ -215,6 +215,14 @@ impl Read for Seekable {
     }
 }
 
+impl Seekable {
+    /// Returns where the next bytes are that the file system has, from this place on. Reading goes on anywhere.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn seek_data(&self, at: u64) -> rustix::io::Result<u64> {
+        rustix::fs::seek(&self.input.file, rustix::fs::SeekFrom::Data(at))
+    }
+}
+
 impl Seek for Seekable {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.input.file.seek(to).map_err(named(&self.input.name))

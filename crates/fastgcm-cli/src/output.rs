@@ -22,7 +22,7 @@ use rustix::{
 use std::{
     ffi::OsString,
     fs::File,
-    io::{self, IsTerminal, Seek, Write},
+    io::{self, IsTerminal, Read, Seek, Write},
     num::NonZero,
     os::{
         fd::AsRawFd,
@@ -328,6 +328,20 @@ impl Output {
         let mut file = new.file.try_clone()?;
         file.rewind()?;
         Ok(file)
+    }
+
+    /// Writes so many zeros. A file gets a hole.
+    pub(crate) fn write_zeros(&mut self, len: u64) -> io::Result<()> {
+        match self {
+            Self::Stream(_) => io::copy(&mut io::repeat(0).take(len), self).map(drop),
+            Self::New(new) => {
+                let end = new.written + len;
+                let hole = new.file.set_len(end).and_then(|()| new.file.seek(io::SeekFrom::Start(end)));
+                hole.map_err(named(&new.place.path))?;
+                new.written = end;
+                Ok(())
+            }
+        }
     }
 
     /// Gives the file the time of modification of another file.

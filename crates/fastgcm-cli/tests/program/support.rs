@@ -57,6 +57,12 @@ impl Bench {
         fs::read(self.path(name)).unwrap()
     }
 
+    pub(crate) fn read_at(&self, name: &str, at: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        std::os::unix::fs::FileExt::read_exact_at(&fs::File::open(self.path(name)).unwrap(), &mut bytes, at).unwrap();
+        bytes
+    }
+
     pub(crate) fn exists(&self, name: &str) -> bool {
         self.path(name).symlink_metadata().is_ok()
     }
