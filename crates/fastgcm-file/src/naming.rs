@@ -119,23 +119,25 @@ pub fn give_name(from: impl AsFd, old: &Path, new: &Path, replace: bool) -> io::
         // That it has two names for an instant is no failure, even if the instant lasts.
         Ok(()) => drop(rustix::fs::unlinkat(from, old, AtFlags::empty())),
         Err(Errno::EXIST) => return Err(Errno::EXIST.into()),
-        Err(_) => {
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let claim = retry_on_intr(|| rustix::fs::openat(from, new, flags, Mode::RUSR | Mode::WUSR))?;
-            let claimed = rustix::fs::fstat(&claim);
-            drop(claim); // some servers rename nothing to the name of an open file
-            rename().inspect_err(|_| {
-                let there = rustix::fs::statat(from, new, AtFlags::SYMLINK_NOFOLLOW);
-                let is_ours = |there: &Stat| {
-                    there.st_size == 0 && claimed.is_ok_and(|claimed| (claimed.st_dev, claimed.st_ino) == (there.st_dev, there.st_ino))
-                };
-                if there.is_ok_and(|there| is_ours(&there)) {
-                    let _ = rustix::fs::unlinkat(from, new, AtFlags::empty());
-                }
-            })?;
-        }
+        Err(_) => claim(from, old, new)?,
     }
     Ok(())
+}
+
+/// Gives a file another name that must be free, with the two calls that every file system has.
+fn claim(from: impl AsFd, old: &Path, new: &Path) -> Result<(), Errno> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let claim = retry_on_intr(|| rustix::fs::openat(&from, new, flags, Mode::RUSR | Mode::WUSR))?;
+    let claimed = rustix::fs::fstat(&claim);
+    drop(claim); // some servers rename nothing to the name of an open file
+    retry_on_intr(|| rustix::fs::renameat(&from, old, &from, new)).inspect_err(|_| {
+        let there = rustix::fs::statat(&from, new, AtFlags::SYMLINK_NOFOLLOW);
+        if let (Ok(claimed), Ok(there)) = (claimed, there)
+            && (claimed.st_dev, claimed.st_ino, 0) == (there.st_dev, there.st_ino, there.st_size)
+        {
+            let _ = rustix::fs::unlinkat(&from, new, AtFlags::empty());
+        }
+    })
 }
 
 /// Gives a complete file that is on the disk its name, as [`give_name`] does, and puts the name on the disk.
@@ -175,3 +177,30 @@ fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
 
 /// As many links as Linux follows.
 const LINKS: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Most file systems have other calls, so `claim` is called by itself here.
+    #[test]
+    fn a_claim_replaces_nothing_and_does_not_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let names = || fs::read_dir(dir.path()).unwrap().count();
+        fs::write(at("old"), "text").unwrap();
+        claim(CWD, &at("old"), &at("new")).unwrap();
+        assert_eq!((fs::read(at("new")).unwrap(), names()), (b"text".to_vec(), 1));
+        assert_eq!(claim(CWD, &at("old"), &at("other")), Err(Errno::NOENT));
+        assert_eq!(names(), 1);
+        fs::write(at("old"), "more").unwrap();
+        fs::write(at("empty"), "").unwrap();
+        std::os::unix::fs::symlink("nothing", at("link")).unwrap();
+        for taken in ["new", "empty", "link"] {
+            assert_eq!(claim(CWD, &at("old"), &at(taken)), Err(Errno::EXIST));
+        }
+        assert_eq!((fs::read(at("new")).unwrap(), fs::read(at("old")).unwrap(), names()), (b"text".to_vec(), b"more".to_vec(), 4));
+        println!("naming::a_claim_replaces_nothing_and_does_not_stay ok 5");
+    }
+}

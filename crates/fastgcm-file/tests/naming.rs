@@ -1,17 +1,64 @@
 //! How a file gets its name, on file systems that have all calls and, where a variable names its folder, on one that lacks them.
 
 use fastgcm_file::naming::{Place, give_name, publish};
-use std::{env, fs, io::ErrorKind, os::unix::fs::symlink, path::Path};
+use std::{
+    env, fs,
+    io::ErrorKind,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
 
-#[test]
-fn a_name_that_is_taken_stays() {
-    let with_links = Some(env::temp_dir());
+/// A folder with all calls, and, where a variable names one, a folder without links.
+fn folders() -> impl Iterator<Item = PathBuf> {
     let without_links = env::var_os("FASTGCM_UNLINKED").map(Into::into);
     if without_links.is_none() {
         println!("SKIPPED naming without links: there is no file system without links (`.ci/run tests` makes one)");
     }
+    [env::temp_dir()].into_iter().chain(without_links)
+}
+
+/// Of many that want one name at once, one gets it, with all that it has, and nothing of the others goes.
+#[test]
+fn one_of_many_gets_the_name() {
+    const THREADS: usize = 8;
+    const ROUNDS: usize = 20;
     let mut cases = 0;
-    for folder in with_links.into_iter().chain(without_links) {
+    for folder in folders() {
+        let dir = tempfile::tempdir_in(folder).unwrap();
+        let at = |name: String| dir.path().join(name);
+        for round in 0..ROUNDS {
+            let barrier = std::sync::Barrier::new(THREADS);
+            let publish = |number: usize| {
+                fs::write(at(format!("old{number}")), number.to_string()).unwrap();
+                barrier.wait();
+                publish(&at(format!("old{number}")), &at(format!("new{round}")), false)
+            };
+            let results: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..THREADS)
+                    .map(|number| {
+                        let publish = &publish;
+                        scope.spawn(move || publish(number))
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let winners: Vec<_> = (0..THREADS).filter(|number| results[*number].is_ok()).collect();
+            let [winner] = winners[..] else { panic!("{results:?}") };
+            assert_eq!(fs::read(at(format!("new{round}"))).unwrap(), winner.to_string().into_bytes());
+            for loser in (0..THREADS).filter(|number| *number != winner) {
+                assert_eq!(results[loser].as_ref().unwrap_err().kind(), ErrorKind::AlreadyExists);
+                assert_eq!(fs::read(at(format!("old{loser}"))).unwrap(), loser.to_string().into_bytes());
+            }
+            cases += 1;
+        }
+    }
+    println!("naming::one_of_many_gets_the_name ok {cases}");
+}
+
+#[test]
+fn a_name_that_is_taken_stays() {
+    let mut cases = 0;
+    for folder in folders() {
         let dir = tempfile::tempdir_in(folder).unwrap();
         let at = |name: &str| dir.path().join(name);
         let names = || fs::read_dir(dir.path()).unwrap().count();
