@@ -109,14 +109,14 @@ fn what_is_behind_bytes_that_are_missing() {
     let without = |from: usize, len: usize| [&sealed[..from], &sealed[from + len..]].concat();
     let with = |at: usize, len: usize| [&sealed[..at], &vec![9; len], &sealed[at..]].concat();
     let mut cases = 0;
-    let mut saved = |bad: &[u8], lost: &[std::ops::Range<usize>], said: &[&str]| {
+    let mut saved = |bad: &[u8], lost: &[(usize, usize)], said: &[&str]| {
         bench.write("bad.sealed", bad);
         let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(3) && said.iter().all(|said| message.contains(said)), "{said:?}: {message}");
         assert!(!message.contains("its end is lost") && !message.contains("has 0 bytes"), "{message}");
         let mut wanted = text.clone();
-        lost.iter().for_each(|lost| wanted[lost.start * CHUNK_LEN..(lost.end * CHUNK_LEN).min(text.len())].fill(0));
+        lost.iter().for_each(|(first, behind)| wanted[first * CHUNK_LEN..(behind * CHUNK_LEN).min(text.len())].fill(0));
         assert!(bench.read("out") == wanted, "{message}");
         fs::remove_file(bench.path("out")).unwrap();
         cases += 1;
@@ -124,24 +124,24 @@ fn what_is_behind_bytes_that_are_missing() {
     for len in [1, 512, 5000, SEALED_CHUNK_LEN - 1] {
         let few = format!("has {len} bytes too few");
         let behind = if len == SEALED_CHUNK_LEN - 1 { 5 } else { 4 };
-        saved(&without(start(3) + 100, len), &[3..behind], &[&few]);
+        saved(&without(start(3) + 100, len), &[(3, behind)], &[&few]);
         let many = format!("has {len} bytes too many");
-        saved(&with(start(3) + 100, len), &[3..4], &[&many]);
+        saved(&with(start(3) + 100, len), &[(3, 4)], &[&many]);
         saved(&with(start(3), len), &[], &[&many]);
     }
     // A whole chunk, and many sectors.
-    saved(&without(start(3), SEALED_CHUNK_LEN), &[3..4], &["has 16400 bytes too few"]);
-    saved(&without(start(5) + 77, 100 * 512), &[5..9], &["has 51200 bytes too few"]);
-    saved(&without(start(2) + 16_000, 900 * 512), &[2..32], &["has 460800 bytes too few"]);
+    saved(&without(start(3), SEALED_CHUNK_LEN), &[(3, 4)], &["has 16400 bytes too few"]);
+    saved(&without(start(5) + 77, 100 * 512), &[(5, 9)], &["has 51200 bytes too few"]);
+    saved(&without(start(2) + 16_000, 900 * 512), &[(2, 32)], &["has 460800 bytes too few"]);
     // The last chunk, and two places: at the second one the chunks are where they belong.
-    saved(&without(start(CHUNKS - 1) + 5, 10), &[CHUNKS - 1..CHUNKS], &["has 10 bytes too few"]);
+    saved(&without(start(CHUNKS - 1) + 5, 10), &[(CHUNKS - 1, CHUNKS)], &["has 10 bytes too few"]);
     let twice = without(start(3) + 100, 7);
     let twice = [&twice[..start(20)], &[9; 7], &twice[start(20)..]].concat();
-    saved(&twice, &[3..4, 20..21], &["has 7 bytes too few"]);
+    saved(&twice, &[(3, 4), (20, 21)], &["has 7 bytes too few"]);
     // Three chunks in a row that were changed, and all others are at their places.
     let mut damaged = sealed.clone();
     (7..10).for_each(|chunk| damaged[start(chunk)] ^= 1);
-    saved(&damaged, &[7..10], &[]);
+    saved(&damaged, &[(7, 10)], &[]);
     // What is too far away is said to be there, and no more than that.
     bench.write("bad.sealed", &without(start(2) + 16_000, 30 * SEALED_CHUNK_LEN + 1));
     let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]);
