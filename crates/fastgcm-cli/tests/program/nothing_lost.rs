@@ -461,7 +461,8 @@ fn what_a_stranger_put_there() {
     belongs("shared/link", 0);
     bench.ok(&["open", "-k", "key", "--force", "-o", "through", "shared/b.sealed"]);
     assert!(bench.read("own") == b"secret");
-    for (name, mode, owner) in [("shared/b", 0o1777, 0), ("shared/b", 0o755, STRANGER)] {
+    let name = "shared/b";
+    for (mode, owner) in [(0o1777, 0), (0o755, STRANGER), (0o777, STRANGER), (0o1755, STRANGER)] {
         belongs(name, owner);
         bench.set_mode("shared", mode);
         let child = bench.command(&["open", "-k", "key", "shared/b.sealed"]).spawn().unwrap();
@@ -470,7 +471,7 @@ fn what_a_stranger_put_there() {
     bench.set_mode("shared", 0o1777);
     let output = bench.by("bash", "cd shared; fastgcm open -k ../key -o >(cat > ../got) b.sealed; wait $!");
     assert!(output.status.success() && bench.read("got") == b"secret", "{output:?}");
-    bench.passed("nothing_lost::what_a_stranger_put_there", 1 + 16 + 1 + 2 + 1);
+    bench.passed("nothing_lost::what_a_stranger_put_there", 1 + 16 + 1 + 4 + 1);
 }
 
 /// A folder into which one may put files, and not look: what is there stays, and what comes appears whole.

@@ -75,7 +75,9 @@ fn what_verifies_is_saved() {
         bench.write("bad.sealed", &bad);
         let output =
             if args.contains(&"there") { bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]) } else { salvage(args) };
-        assert!(output.status.code() == Some(3) && !bench.exists("out"), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && !bench.exists("out"), "{said}");
+        assert_eq!(said.contains("without the 56 bytes"), bad.len() < HEADER_LEN, "{said}");
         cases += 1;
     }
     bench.write("bad.sealed", &sealed);
