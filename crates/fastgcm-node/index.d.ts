@@ -338,7 +338,7 @@ export function openFile(key: Key, source: string | URL, target: string | URL, o
 /** The place of a sealed file that is not on this machine, for example an object in a store. */
 export interface FileSource {
     /** The length of the sealed file in bytes. */
-    readonly size: number;
+    readonly size: number | bigint;
     /** Returns `length` bytes from `offset` on. */
     read(offset: number, length: number): Promise<Bytes> | Bytes;
     close?(): Promise<void> | void;
@@ -357,9 +357,9 @@ export class SealedFile {
     /** The length of the text in bytes. */
     readonly length: number;
     /** Returns the text from byte `start` up to, but not including, byte `end`. Rejects with `InvalidTag`. */
-    read(start?: number, end?: number): Promise<Buffer>;
+    read(start?: number | bigint, end?: number | bigint): Promise<Buffer>;
     /** Returns this text as a stream. Each piece is verified before it comes out. */
-    stream(start?: number, end?: number): Readable;
+    stream(start?: number | bigint, end?: number | bigint): Readable;
     /** Wipes the key and closes the file. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;

@@ -35,7 +35,10 @@ const TESTS: [(&str, &[&str]); 11] = [
             "cargo test -p fastgcm --features hazmat,internals,rayon,getrandom,aead06 --lib -- --skip counts --skip proof",
         ],
     ),
-    ("fastgcm-file", &["cargo test -p fastgcm-file"]),
+    (
+        "fastgcm-file",
+        &["cargo test -p fastgcm-file --features naming", "cargo test -p fastgcm-cli --test program -- nothing_lost"],
+    ),
     (
         "fastgcm-cli",
         &[

@@ -1,7 +1,9 @@
 //! What may be asked for on the command line. The manual and the completions come of this, too.
 
+mod advice;
 mod manual;
 
+pub(crate) use advice::advised;
 pub(crate) use manual::{manual, with_examples};
 
 use crate::failure::{Code, Failure};
@@ -103,7 +105,7 @@ pub(crate) struct Locks {
 
 /// Of a build that cannot lock key files.
 #[cfg(not(feature = "age"))]
-pub(crate) const WITHOUT_AGE: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age` builds it with age";
+pub(crate) const WITHOUT_AGE: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age --locked` builds it with age";
 
 #[derive(Debug, Args)]
 pub(crate) struct Share {
@@ -142,7 +144,7 @@ pub(crate) struct Seal {
     #[command(flatten)]
     pub(crate) common: Common,
     /// What to seal; `-` for standard input. Of several files each is sealed by itself, and what fails keeps none of the others back. Without -o, files whose
-    /// names end in .sealed are skipped.
+    /// names end in .sealed are skipped, and of several files those that have been sealed since they were modified.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }

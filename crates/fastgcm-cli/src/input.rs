@@ -62,6 +62,12 @@ impl Input {
         self.len.is_some() && !self.is_stdin
     }
 
+    /// Returns whether the input is a device, such as a disk.
+    pub(crate) fn is_device(&self) -> bool {
+        let kind = self.metadata.file_type();
+        kind.is_block_device() || kind.is_char_device()
+    }
+
     /// Returns when a regular file was modified.
     pub(crate) fn modified(&self) -> Option<SystemTime> {
         self.metadata.modified().ok().filter(|_| self.metadata.is_file())
@@ -206,6 +212,14 @@ impl Read for Seekable {
         let read = self.input.file.read(buffer).map_err(named(&self.input.name))?;
         self.progress.advance(read);
         Ok(read)
+    }
+}
+
+impl Seekable {
+    /// Returns where the next bytes are that the file system has, from this place on. Reading goes on anywhere.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn seek_data(&self, at: u64) -> rustix::io::Result<u64> {
+        rustix::fs::seek(&self.input.file, rustix::fs::SeekFrom::Data(at))
     }
 }
 

@@ -46,8 +46,9 @@ fn main() -> ExitCode {
             // `--help` and `--version` also come here, with exit code 0. If nobody reads them, that is not a failure. An error repeats
             // arguments, and an argument may be the name of a file: so the error is made again, from arguments that are fit to be shown.
             let arguments = env::args_os().map(|argument| escaped(&argument.to_string_lossy()));
-            let _ = command.clone().try_get_matches_from(arguments).err().as_ref().unwrap_or(&answer).print();
-            return ExitCode::from(answer.exit_code() as u8);
+            let code = ExitCode::from(answer.exit_code() as u8);
+            let _ = cli::advised(command.clone().try_get_matches_from(arguments).err().unwrap_or(answer)).print();
+            return code;
         }
     };
     match run(cli.command) {

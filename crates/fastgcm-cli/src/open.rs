@@ -30,6 +30,9 @@ pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
 fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Failure> {
     let common = &args.common;
     refuse_two_dashes(file, args.key.as_deref())?;
+    if file.is_dir() {
+        Input::open(file)?; // says so, whatever its name is
+    }
     let path = output(args, file)?;
     let input = Input::open(file)?;
     for (what, is_wanted) in [("a range", args.range.is_some()), ("--salvage", args.salvage)] {

@@ -5,7 +5,7 @@
 //! stops the program, even SIGKILL, leaves nothing behind.
 //!
 //! Where the file system has no unnamed files (some network and FUSE file systems), the file has a random name until then; a signal leaves
-//! that file behind. To replace a file (`--force`), the new file is linked to a random name, and renamed over the old one: for an instant
+//! that file behind. How it gets its own name there, [`fastgcm_file::naming`] says. To replace a file (`--force`), the new file is linked to a random name, and renamed over the old one: for an instant
 //! both exist. The new file takes over the old file's mode, owner, group and attributes ([`attributes`]).
 
 mod attributes;
@@ -14,17 +14,18 @@ use crate::{
     failure::{Code, Failure, named},
     input::{Identity, is_dash, standard},
 };
+use fastgcm_file::naming::{self, STRANGER, give_name, refuse_stranger};
 use rustix::{
-    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags},
+    fs::{Advice, AtFlags, CWD, Mode, OFlags},
     io::{Errno, retry_on_intr},
 };
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fs::File,
-    io::{self, IsTerminal, Seek, Write},
+    io::{self, IsTerminal, Read, Seek, Write},
     num::NonZero,
     os::{
-        fd::{AsRawFd, OwnedFd},
+        fd::AsRawFd,
         unix::{
             ffi::OsStrExt,
             fs::{FileTypeExt, PermissionsExt},
@@ -59,9 +60,8 @@ pub(crate) struct Stream {
 
 /// A name in an open directory.
 pub(crate) struct Place {
-    directory: OwnedFd,
-    name: OsString,
-    /// The whole path, for messages.
+    at: naming::Place,
+    /// The path that the user gave, for messages.
     path: String,
     /// Whether to replace an existing file.
     force: bool,
@@ -94,26 +94,24 @@ impl Target {
         }
         let shown = path.display().to_string();
         let io = |error| Failure::io(&shown, error);
-        let metadata = match path.symlink_metadata() {
+        match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Place(Place::new(path, force, mode, None)?)),
             Err(error) => return Err(io(error)),
-            Ok(metadata) if metadata.is_symlink() => {
-                let nothing = |_| exists(&shown, "is a symbolic link to nothing: name another file");
-                let end = path.metadata().map_err(nothing)?;
-                if end.is_file() {
-                    // The link stays: the plan is about the file at its end.
-                    return Self::existing(&path.canonicalize().map_err(nothing)?, &end, force, mode);
-                }
-                end
-            }
-            Ok(metadata) => metadata,
-        };
-        let kind = metadata.file_type();
-        if kind.is_fifo() || kind.is_char_device() {
-            let file = File::options().write(true).open(path).map_err(io)?;
-            return Ok(Self::Stream(Stream::new(file, shown)));
+            Ok(_) => {}
         }
-        Self::existing(path, &metadata, force, mode)
+        // A link stays: the plan is about what is at its end.
+        let end = path.metadata().map_err(|_| exists(&shown, "is a symbolic link to nothing: name another file"))?;
+        let kind = end.file_type();
+        if kind.is_dir() {
+            return Err(exists(shown, "is a directory: name a file in it"));
+        }
+        if kind.is_fifo() || kind.is_char_device() {
+            return Ok(Self::Stream(Stream::open(path)?));
+        }
+        if !kind.is_file() {
+            return Err(exists(shown, "exists and is not a regular file: name another file"));
+        }
+        Ok(Self::Place(Place::new(path, force, mode, Some(Identity::of(&end)))?))
     }
 
     /// Plans where a key goes: always a new file, or a stream. Others may read a locked key.
@@ -150,8 +148,8 @@ impl Target {
     /// Returns whether both are one name in one directory.
     pub(crate) fn is_same_place(&self, other: &Self) -> bool {
         let (Self::Place(one), Self::Place(two)) = (self, other) else { return false };
-        let directory = |place: &Place| rustix::fs::fstat(&place.directory).map(|stat| (stat.st_dev, stat.st_ino)).ok();
-        one.name == two.name && directory(one).is_some() && directory(one) == directory(two)
+        let directory = |place: &Place| rustix::fs::fstat(&place.at.folder).map(|stat| (stat.st_dev, stat.st_ino)).ok();
+        one.at.name == two.at.name && directory(one).is_some() && directory(one) == directory(two)
     }
 
     /// Returns which file it would replace or append to, if there is one.
@@ -181,23 +179,25 @@ impl Target {
             Self::Place(place) => Ok(Output::New(NewFile::create(place)?)),
         }
     }
-
-    fn existing(path: &Path, metadata: &std::fs::Metadata, force: bool, mode: Mode) -> Result<Self, Failure> {
-        let shown = path.display();
-        if metadata.is_dir() {
-            return Err(exists(shown, "is a directory: name a file in it"));
-        }
-        if !metadata.is_file() {
-            return Err(exists(shown, "exists and is not a regular file: name another file"));
-        }
-        let place = Place::new(path, force, mode, Some(Identity::of(metadata)))?;
-        Ok(Self::Place(place))
-    }
 }
 
 impl Stream {
     fn new(file: File, name: String) -> Self {
         Self { file, name, text_only: None, has_given: false }
+    }
+
+    /// Opens a named pipe or a device. A named pipe that a stranger has put into a folder that others share is refused as every other file
+    /// there is: first by its name, so that nobody waits for its reader, and then as it is open.
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let place = Place::at(path)?;
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = retry_on_intr(|| rustix::fs::openat(&place.folder, &place.name, flags, Mode::empty())).map_err(io::Error::from);
+        let file = file.and_then(|file| refuse_stranger(&place.folder, &file).map(|()| File::from(file)));
+        let file = file.map_err(|error| not_there(path, error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Err(exists(path.display(), EXISTS));
+        }
+        Ok(Self::new(file, path.display().to_string()))
     }
 
     /// Plain text has no control characters but tabs and ends of lines. Other control characters move the cursor, change a window's title
@@ -228,17 +228,16 @@ impl Stream {
 
 impl Place {
     fn new(path: &Path, force: bool, mode: Mode, existing: Option<Identity>) -> Result<Self, Failure> {
-        let shown = path.display().to_string();
+        Ok(Self { at: Self::at(path)?, path: path.display().to_string(), force, mode, existing, advice: EXISTS })
+    }
+
+    /// Finds out where the path leads.
+    fn at(path: &Path) -> Result<naming::Place, Failure> {
         // The library takes `folder` as the name in `folder/` and `folder/.`.
-        let name = path.file_name().filter(|name| path.as_os_str().as_bytes().ends_with(name.as_bytes())).map(OsStr::to_owned);
-        let Some(name) = name else {
-            return Err(Failure::usage(format_args!("{shown}: this names a directory: name a file in it")));
-        };
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = retry_on_intr(|| rustix::fs::open(parent, flags, Mode::empty()))
-            .map_err(|error| Failure::io(parent.display(), error.into()))?;
-        Ok(Self { directory, name, path: shown, force, mode, existing, advice: EXISTS })
+        if !path.file_name().is_some_and(|name| path.as_os_str().as_bytes().ends_with(name.as_bytes())) {
+            return Err(Failure::usage(format_args!("{}: this names a directory: name a file in it", path.display())));
+        }
+        naming::Place::of(path).map_err(|error| not_there(path, error))
     }
 }
 
@@ -248,7 +247,7 @@ impl NewFile {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-            match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, place.mode)) {
+            match retry_on_intr(|| rustix::fs::openat(&place.at.folder, ".", flags, place.mode)) {
                 // The file gets its name through /proc; without /proc it needs a name from the start.
                 Ok(file) if Path::new(&link_to(&file)).exists() => {
                     return Ok(Self { place, file: file.into(), temporary: None, written: 0, started: 0 });
@@ -263,7 +262,7 @@ impl NewFile {
     fn create_named(place: Place) -> Result<Self, Failure> {
         let temporary = random_name().map_err(|error| Failure::io(&place.path, error))?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        match retry_on_intr(|| rustix::fs::openat(&place.directory, &temporary, flags, place.mode)) {
+        match retry_on_intr(|| rustix::fs::openat(&place.at.folder, &temporary, flags, place.mode)) {
             Ok(file) => Ok(Self { place, file: file.into(), temporary: Some(temporary), written: 0, started: 0 }),
             Err(error) => Err(Failure::io(&place.path, error.into())),
         }
@@ -273,49 +272,32 @@ impl NewFile {
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
         self.keep_attributes().map_err(|error| Failure::io(&self.place.path, error.into()))?;
         self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
-        self.give_name().map_err(|error| match error {
-            Errno::EXIST => exists(&self.place.path, self.place.advice),
-            error => Failure::io(&self.place.path, error.into()),
+        self.give_name().map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&self.place.path, self.place.advice),
+            _ => Failure::io(&self.place.path, error),
         })?;
-        match retry_on_intr(|| rustix::fs::fsync(&self.place.directory)) {
-            // Some file systems cannot sync a directory; then there is nothing to wait for.
-            Ok(()) | Err(Errno::INVAL) => Ok(()),
-            Err(error) => {
-                let failure = Failure::io(&self.place.path, error.into());
-                Err(failure.note("the file is complete and in its place, but may not survive a power failure now"))
-            }
-        }
+        self.place.at.sync().map_err(|error| {
+            let failure = Failure::io(&self.place.path, error);
+            failure.note("the file is complete and in its place, but may not survive a power failure now")
+        })
     }
 
-    fn give_name(&mut self) -> Result<(), Errno> {
-        let Place { directory, name, force, .. } = &self.place;
+    fn give_name(&mut self) -> io::Result<()> {
+        let Place { at: naming::Place { folder, name, .. }, force, .. } = &self.place;
+        let link = |to| retry_on_intr(|| rustix::fs::linkat(CWD, link_to(&self.file), folder, to, AtFlags::SYMLINK_FOLLOW));
         if self.temporary.is_none() {
             if !force {
-                return retry_on_intr(|| rustix::fs::linkat(CWD, link_to(&self.file), directory, name, AtFlags::SYMLINK_FOLLOW));
+                return Ok(link(name)?);
             }
-            let temporary = random_name().map_err(|_| Errno::IO)?;
-            retry_on_intr(|| rustix::fs::linkat(CWD, link_to(&self.file), directory, &temporary, AtFlags::SYMLINK_FOLLOW))?;
+            let temporary = random_name()?;
+            link(&temporary)?;
             self.temporary = Some(temporary);
         }
-        let Some(temporary) = &self.temporary else { return Ok(()) };
-        if *force {
-            retry_on_intr(|| rustix::fs::renameat(directory, temporary, directory, name))?;
+        if let Some(temporary) = &self.temporary {
+            give_name(folder, temporary.as_ref(), name.as_ref(), *force)?;
             self.temporary = None;
-            return Ok(());
         }
-        #[cfg(target_os = "linux")]
-        match retry_on_intr(|| rustix::fs::renameat_with(directory, temporary, directory, name, RenameFlags::NOREPLACE)) {
-            Err(Errno::INVAL | Errno::NOSYS) => {}
-            result => {
-                if result.is_ok() {
-                    self.temporary = None;
-                }
-                return result;
-            }
-        }
-        // This file system has no such rename. So the file is linked, which also fails if the name is taken. The random name goes when this
-        // is dropped.
-        retry_on_intr(|| rustix::fs::linkat(directory, temporary, directory, name, AtFlags::empty()))
+        Ok(())
     }
 }
 
@@ -323,7 +305,7 @@ impl Drop for NewFile {
     /// Removes the random name, if there is one: no other file can have had it.
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            let _ = rustix::fs::unlinkat(&self.place.directory, temporary, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(&self.place.at.folder, temporary, AtFlags::empty());
         }
     }
 }
@@ -346,6 +328,20 @@ impl Output {
         let mut file = new.file.try_clone()?;
         file.rewind()?;
         Ok(file)
+    }
+
+    /// Writes so many zeros. A file gets a hole.
+    pub(crate) fn write_zeros(&mut self, len: u64) -> io::Result<()> {
+        match self {
+            Self::Stream(_) => io::copy(&mut io::repeat(0).take(len), self).map(drop),
+            Self::New(new) => {
+                let end = new.written + len;
+                let hole = new.file.set_len(end).and_then(|()| new.file.seek(io::SeekFrom::Start(end)));
+                hole.map_err(named(&new.place.path))?;
+                new.written = end;
+                Ok(())
+            }
+        }
     }
 
     /// Gives the file the time of modification of another file.
@@ -416,6 +412,17 @@ pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or
 const EXISTS: &str = "exists: replace it with --force, or name another file with -o";
 
 const KEY_EXISTS: &str = "exists, and a key is never replaced: name another file, or use that key with -k";
+
+/// Why a path leads to no place for an output.
+fn not_there(path: &Path, error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+            exists(path.display(), &format!("{STRANGER}: name another file"))
+        }
+        io::ErrorKind::IsADirectory => exists(path.display(), "is a directory: name a file in it"),
+        _ => Failure::io(path.display(), error),
+    }
+}
 
 fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))

@@ -12,9 +12,15 @@ impl Progress {
         if quiet || !io::stderr().is_terminal() {
             return Self(None);
         }
-        let (bar, template) = match len {
-            Some(len) => (ProgressBar::new(len), "{binary_bytes} of {binary_total_bytes} [{bar:40}] {binary_bytes_per_sec} {eta}"),
-            None => (ProgressBar::new_spinner(), "{spinner} {binary_bytes} {binary_bytes_per_sec}"),
+        let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
+        let bar = len.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        // What is left of the line is the bar's. The numbers have at most as many columns as are asked for here, so a line never wraps.
+        let template = match (len, if columns == 0 { 80 } else { columns }) {
+            (Some(_), 60..) => "{binary_bytes} of {binary_total_bytes} [{wide_bar}] {binary_bytes_per_sec} {eta}",
+            (Some(_), 24..) => "{percent}% {binary_bytes_per_sec} {eta}",
+            (Some(_), 4..) => "{percent}%",
+            (None, 30..) => "{spinner} {binary_bytes} {binary_bytes_per_sec}",
+            _ => "{spinner}",
         };
         // If the template had a fault, the plain bar would do.
         Self(Some(match ProgressStyle::with_template(template) {
@@ -31,10 +37,10 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Leaves the bar on the screen as it is, however the run ends.
+    /// Takes the bar off the screen, however the run ends.
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
-            bar.abandon();
+            bar.finish_and_clear();
         }
     }
 }

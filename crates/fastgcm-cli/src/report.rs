@@ -55,7 +55,8 @@ fn how(args: &cli::Seal) -> Option<Vec<String>> {
     for identity in &args.reading.identity {
         options.extend(["-i".into(), name(identity)?]);
     }
-    let reading = [(args.reading.insecure_key_file, "--insecure-key-file"), (args.reading.raw_key, "--raw-key")];
+    let reading = &args.reading;
+    let reading = [(reading.insecure_key_file, "--insecure-key-file"), (reading.raw_key, "--raw-key"), (reading.approved, "--approved")];
     options.extend(reading.into_iter().filter(|(is_used, _)| *is_used).map(|(_, option)| option.into()));
     if !args.common.context.is_empty() {
         options.push(format!("--context={}", args.common.context));

@@ -2,7 +2,7 @@
 
 use crate::{
     cli,
-    failure::{Failure, escaped, say},
+    failure::{Failure, say},
     input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes},
     keyfile::{Purpose, SealingKey, Wanted},
     output::{BY_UMASK, NOT_HERE, Target},
@@ -21,11 +21,14 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     let wanted = Wanted { path, format: Some(args.format), purpose: Purpose::Seal, reading: &args.reading, backend, read: None };
     let mut key = SealingKey { wanted, new: args.which.new_key.as_deref(), made: None };
     let files = args.output.is_none().then(|| unsealed(args)).transpose()?.unwrap_or_else(|| args.files.clone());
+    if files.is_empty() {
+        return Ok(());
+    }
     each(&files, "sealed", args.common.quiet, |file| seal(args, file, &mut key, files.len() == 1))
 }
 
-/// Returns the files that are sealed to names of their own: all but those whose names say that they are sealed. `seal docs/*` finds these
-/// on its second run.
+/// Returns the files that are sealed to names of their own: all but those whose names say that they are sealed, and, of several files, those
+/// that have been sealed since they were modified. `seal docs/*` finds both on its second run, and one line counts them.
 fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
     const SKIPPED: &str = "its name says that it is sealed; to seal it once more name the output with -o";
     let is_sealed = |file: &&PathBuf| file.as_os_str().as_bytes().ends_with(b".sealed");
@@ -36,10 +39,26 @@ fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
         let more = if sealed.len() > 1 { format!(" (and {} more)", sealed.len() - 1) } else { String::new() };
         return Err(Failure::usage(format_args!("{}{more}: {SKIPPED}", first.display())));
     }
-    if !args.common.quiet {
-        sealed.iter().for_each(|file| say(&format!("skipped: {}: {SKIPPED}\n", escaped(&file.display().to_string()))));
+    // What is there already is under another key than a new one.
+    let is_one = args.files.len() == 1 || args.files.iter().any(|file| is_dash(file));
+    let may_skip = !is_one && !args.force && args.which.new_key.is_none();
+    let is_done = |file: &&PathBuf| may_skip && is_sealed_since(file) == Some(true);
+    let (done, files): (Vec<&PathBuf>, Vec<&PathBuf>) = files.into_iter().partition(is_done);
+    let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {}{what}", if count == 1 { "file" } else { "files" }));
+    let said = [counted(done.len(), " sealed before, and not modified since"), counted(sealed.len(), " with a name that ends in .sealed")];
+    let said: Vec<_> = said.into_iter().flatten().collect();
+    if !args.common.quiet && !said.is_empty() {
+        say(&format!("skipped: {}\n", said.join("; ")));
     }
     Ok(files.into_iter().cloned().collect())
+}
+
+/// Returns whether what is in FILE.sealed was sealed when the file was last modified, as far as times and lengths tell. `None`: they tell
+/// nothing, because there is no such file, or because one of the two is none.
+fn is_sealed_since(file: &Path) -> Option<bool> {
+    let look = |path: &Path| path.metadata().ok().filter(|metadata| metadata.is_file());
+    let (text, sealed) = (look(file)?, look(&sealed_name(file))?);
+    Some(text.modified().ok()? <= sealed.modified().ok()? && fastgcm_file::sealed_len(text.len()).is_ok_and(|len| len == sealed.len()))
 }
 
 /// Seals a file. Everything that can be refused is refused before anything is written, and a new key is on the disk before the first byte
@@ -48,13 +67,21 @@ fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) 
     let common = &args.common;
     refuse_two_dashes(file, args.which.key.as_deref())?;
     let input = Input::open(file).map_err(|failure| report::instead_of_directory(args, file, failure))?;
+    if args.output.is_none() && input.is_device() && !is_dash(file) {
+        return Err(Failure::usage(format_args!(
+            "{input} is a device, and nobody looks beside it for a sealed file: say where to write with -o"
+        )));
+    }
     let path = output(args, file);
     let target = Target::plan(&path, args.force, BY_UMASK)?;
     if args.output.is_none() && target.is_terminal() {
         return Err(Failure::usage(format_args!("standard output is a terminal, and a sealed file is no text: {NOT_HERE}")));
     }
     refuse_same(&input, target.identity())?;
-    target.refuse_existing()?;
+    target.refuse_existing().map_err(|failure| match args.output.is_none().then(|| is_sealed_since(file)) {
+        Some(Some(false)) => failure.note(format_args!("{input} was modified since: what is sealed there is not what it has now")),
+        _ => failure,
+    })?;
     key.prepare(&target)?;
 
     let quiet = common.quiet || target.is_terminal();

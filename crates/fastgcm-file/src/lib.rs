@@ -23,6 +23,7 @@
 //! | a stream, with the traits of [`std::io`] | [`Writer`], [`Reader`] |
 //! | some bytes of a large file | [`RangeReader`] |
 //! | chunks by number, on many machines | [`Cipher`] |
+//! | the name of a file, when it is complete | the module `naming` (feature `naming`, Unix) |
 //!
 //! # What it promises
 //! * **No byte leaves before it is verified.** The library refuses a chunk that was changed, moved, repeated or left out, a file that was
@@ -43,6 +44,8 @@ mod cipher;
 mod error;
 mod format;
 mod key;
+#[cfg(all(feature = "naming", unix))]
+pub mod naming;
 mod parallel;
 mod range;
 mod reader;

@@ -265,6 +265,9 @@ def bundled(out):
     (folder / "program.mjs").write_text(BUNDLE)
     (folder / "traced.mjs").write_text(TRACED)
     npx, esbuild = ["npx", "--no-install"], ["esbuild", "program.mjs", "--bundle", "--platform=node", "--outfile=made/program.cjs"]
+    # As docs/node.md has it.
+    banner = re.search(r'`(--banner:js)="(.*?)"`', (ROOT / "docs/node.md").read_text())
+    module = [*npx, *esbuild[:-1], "--outfile=made/program.mjs", "--format=esm", "=".join(banner.groups())]
     # Whether node_modules stays beside what was made.
     bundlers = {
         "nft": (["node", "traced.mjs"], ["node", "program.mjs"], False),
@@ -272,6 +275,8 @@ def bundled(out):
         "webpack": ([*npx, "webpack", "--mode=production", "--target=node", "--entry=./program.mjs", "-o", "made"], ["node", "main.js"], False),
         "esbuild": ([*npx, *esbuild, "--loader:.node=copy"], ["node", "program.cjs"], False),
         "esbuild-file": ([*npx, *esbuild, "--loader:.node=file"], ["node", "program.cjs"], False),
+        "esbuild-esm": ([*module, "--loader:.node=copy"], ["node", "program.mjs"], False),
+        "esbuild-esm-file": ([*module, "--loader:.node=file"], ["node", "program.mjs"], False),
         "bun": ([bun, "build", "program.mjs", "--compile", "--outfile", "made/program"], ["./program"], False),
         "rollup": (
             [*npx, "rollup", "program.mjs", "-p", "node-resolve", "-p", "commonjs", "-e", "fastgcm,fastgcm/hazmat", "-o", "made/program.mjs"],

@@ -3,7 +3,7 @@
 
 const { KeyObject, randomFillSync } = require('node:crypto');
 const native = require('./native.js');
-const { done, fail, made, plain, tooLong } = require('./errors.js');
+const { done, fail, lengths, made, plain, tooLong } = require('./errors.js');
 const { own, room, shared, sum } = require('./memory.js');
 
 /** The longest text in bytes (SP 800-38D, section 5.2.1.1). */
@@ -52,9 +52,13 @@ class Aead {
     #key;
     /** Bytes of a tag. */
     #tag;
+    /** The lengths of arguments, for errors. */
+    #lengths;
 
-    constructor(make, key, tag) {
-        this.#key = done(withKey(key, make));
+    /** `keys` are the lengths that a key may have; a nonce and a tag have these lengths. */
+    constructor(make, key, keys, nonce, tag) {
+        this.#lengths = lengths(keys, nonce, tag);
+        this.#key = done(withKey(key, make), 'message', this.#lengths);
         this.#tag = tag;
     }
 
@@ -69,7 +73,7 @@ class Aead {
         if (aad != null) plain(aad, 'aad');
         const out = room(sealedLength(data, this.#tag));
         const fault = native.seal(this.#key, nonce, data, aad, out);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -79,7 +83,7 @@ class Aead {
         if (aad != null) plain(aad, 'aad');
         const out = room(textLength(data, this.#tag));
         const fault = native.open(this.#key, nonce, data, aad, out);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -89,7 +93,7 @@ class Aead {
         plain(out, 'out');
         if (aad != null) plain(aad, 'aad');
         const fault = native.seal(this.#key, nonce, data, aad, out);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -99,7 +103,7 @@ class Aead {
         plain(out, 'out');
         if (aad != null) plain(aad, 'aad');
         const fault = native.open(this.#key, nonce, data, aad, out);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -123,7 +127,7 @@ class Aead {
         plain(tag, 'tag');
         if (aad != null) plain(aad, 'aad');
         const fault = native.seal(this.#key, nonce, data, aad, out, tag);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -134,7 +138,7 @@ class Aead {
         plain(out, 'out');
         if (aad != null) plain(aad, 'aad');
         const fault = native.open(this.#key, nonce, data, aad, out, tag);
-        if (fault !== undefined) fail(fault);
+        if (fault !== undefined) fail(fault, 'message', this.#lengths);
         return out;
     }
 
@@ -152,7 +156,8 @@ class Aead {
         if (aad != null) plain(aad, 'aad');
         // Not of Node's pool: nobody has this memory but the thread that works, until it is done.
         const out = own(length(data));
-        done(await done(native.background(this.#key, seals, nonce, data, aad, out)));
+        const begun = done(native.background(this.#key, seals, nonce, data, aad, out), 'message', this.#lengths);
+        done(await begun, 'message', this.#lengths);
         return out;
     }
 
@@ -171,7 +176,7 @@ class Aead {
             plain(datas, 'datas');
             const count = Array.isArray(nonces) ? nonces.length : sum(nonces) / this.constructor.nonceLength;
             const out = room(Math.max(0, Math.floor(sum(datas, more * count))) || 0);
-            done(native.batch(this.#key, seals, nonces, datas, aads, out));
+            done(native.batch(this.#key, seals, nonces, datas, aads, out), 'message', this.#lengths);
             return out;
         }
         // Once, so that a list whose items change has the lengths that were added up.
@@ -184,7 +189,7 @@ class Aead {
             ends[row] = total;
         }
         const out = shared(total);
-        done(native.batch(this.#key, seals, nonces, items, aads, out));
+        done(native.batch(this.#key, seals, nonces, items, aads, out), 'message', this.#lengths);
         return ends.map((end, row) => out.subarray(row === 0 ? 0 : ends[row - 1], end));
     }
 
@@ -201,7 +206,7 @@ class Aead {
         listed(datas, 'datas', 'data');
         if (aads != null) listed(aads, 'aads', 'aad');
         plain(out, 'out');
-        done(native.batch(this.#key, seals, nonces, datas, aads, out));
+        done(native.batch(this.#key, seals, nonces, datas, aads, out), 'message', this.#lengths);
         return out;
     }
 
@@ -233,7 +238,7 @@ class AESGCM extends Aead {
     static tagLength = 16;
 
     constructor(key) {
-        super(native.gcm, key, AESGCM.tagLength);
+        super(native.gcm, key, '16, 24 or 32', AESGCM.nonceLength, AESGCM.tagLength);
     }
 
     static generateKey(length = 256) {
@@ -246,7 +251,7 @@ class AESGCMSIV extends Aead {
     static tagLength = 16;
 
     constructor(key) {
-        super(native.siv, key, AESGCMSIV.tagLength);
+        super(native.siv, key, '16 or 32', AESGCMSIV.nonceLength, AESGCMSIV.tagLength);
     }
 
     static generateKey(length = 256) {
@@ -262,7 +267,7 @@ class RootKey extends Aead {
     #more;
 
     constructor(make, key, tag) {
-        super(make, key, tag);
+        super(make, key, '32', RootKey.nonceLength, tag);
         this.#more = RootKey.nonceLength + tag;
     }
 

@@ -1,6 +1,8 @@
 'use strict';
 // What a refused call throws. The library says why by a number: src/fault.rs has the two lists in this order.
 
+const { constants } = require('node:os');
+
 /** What is opened is not what was sealed. The error does not say more. */
 class InvalidTag extends Error {
     constructor(message) {
@@ -15,7 +17,7 @@ const KINDS = [
     [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must be a Buffer, another typed array, a DataView or an ArrayBuffer`],
     [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must not be memory that threads share (SharedArrayBuffer): copy it first`],
     [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} is detached: its memory was transferred to another thread`],
-    [RangeError, 'ERR_INVALID_ARG_VALUE', (name) => `${name} has the wrong length${LENGTHS[name] ? `: ${LENGTHS[name]}` : ''}`],
+    [RangeError, 'ERR_INVALID_ARG_VALUE', (name, of) => `${name} has the wrong length${of[name] ? `: ${of[name]}` : ''}`],
     [
         RangeError,
         'ERR_INVALID_ARG_VALUE',
@@ -37,6 +39,8 @@ const KINDS = [
     [Error, 'ERR_OUT_OF_ORDER', () => 'associated data come before the text, and all before the end'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', () => 'the key is not of the right kind'],
     [Error, 'ERR_BUSY', () => 'a call that is under way uses it'],
+    [Error, 'ERR_SYSTEM', () => 'a call of the operating system failed'], // `ofSystem` says more
+    [Error, 'EACCES', () => 'EACCES: belongs to another user, in a folder in which others may make files'],
 ];
 const NAMES = [
     '',
@@ -55,28 +59,45 @@ const NAMES = [
     'nonces',
     'datas',
     'aads',
+    'path',
 ];
-const LENGTHS = {
-    key: '16, 24 or 32 bytes for AESGCM, 16 or 32 for AESGCMSIV and files, 32 for XAES256GCM and KCXAES256GCM',
-    nonce: '12 bytes (24 for XAES256GCM and KCXAES256GCM)',
-    out: 'as many bytes as the text, and 16 more for a tag (48 for KCXAES256GCM)',
-    tag: '16 bytes (48 for KCXAES256GCM)',
-    fixed: '4 to 11 bytes',
-    nonces: '12 bytes for each (24 for XAES256GCM and KCXAES256GCM)',
-    datas: 'one message, or one record of equal length, for each nonce',
-    aads: 'one for each nonce',
-};
+/** The lengths that arguments must have, of a class with such keys, nonces and tags. */
+function lengths(key, nonce, tag) {
+    return {
+        key: `${key} bytes`,
+        nonce: `${nonce} bytes`,
+        out: `as many bytes as the text, and ${tag} more for a tag`,
+        tag: `${tag} bytes`,
+        fixed: '4 to 11 bytes',
+        nonces: `${nonce} bytes for each`,
+        datas: 'one message, or one record of equal length, for each nonce',
+        aads: 'one for each nonce',
+    };
+}
+/** Of messages in pieces, which a key of AESGCM has begun, and of files. */
+const LENGTHS = lengths('16 or 32', 12, 16);
 
 /**
  * Throws what a number of the library says. `what` is what a row is: a message of a batch, or a chunk of a
- * file.
+ * file. `of` are the lengths that arguments must have.
  */
-function fail(number, what = 'message') {
+function fail(number, what = 'message', of = LENGTHS) {
     const [Class, code, message] = KINDS[number % 32];
     const row = Math.floor(number / 1024) - 1;
-    const text = message(NAMES[Math.floor(number / 32) % 32]);
+    const text = message(NAMES[Math.floor(number / 32) % 32], of);
     throw made(Class, code, row < 0 ? text : `${what} ${row}: ${text}`, row < 0 ? {} : { row });
 }
+
+/** The result of a call that uses files, or its error as Node's own functions for files throw it. */
+function ofSystem(result, path) {
+    if (typeof result === 'number' && result % 32 === KINDS.length - 2) {
+        const number = Math.floor(result / 1024) - 1;
+        const [code = 'ERR_SYSTEM'] = Object.entries(constants.errno).find(([, value]) => value === number) ?? [];
+        throw made(Error, code, `${code}: ${MEANINGS[code] ?? 'the file did not get its name'}, '${path}'`, { errno: -number, path });
+    }
+    return done(result);
+}
+const MEANINGS = { EEXIST: 'file already exists', ENOENT: 'no such file or directory', EISDIR: 'illegal operation on a directory' };
 
 /** Throws what the library says of a text that is too long (`Kind::TooLong`). */
 function tooLong() {
@@ -88,8 +109,8 @@ function made(Class, code, message, more) {
 }
 
 /** The result of a call, unless it is a number that says why there is none. */
-function done(result, what) {
-    if (typeof result === 'number') fail(result, what);
+function done(result, what, of) {
+    if (typeof result === 'number') fail(result, what, of);
     return result;
 }
 
@@ -157,9 +178,14 @@ function truth(value, name) {
     return value;
 }
 
+/** A number that may be given as a BigInt, as `fs.stat` with `bigint` does. What is no number stays what it is. */
+function whole(number) {
+    return typeof number === 'bigint' ? Number(number) : number;
+}
+
 function say(kind, name) {
     const [, code, message] = KINDS[kind];
     return [code, message(name)];
 }
 
-module.exports = { InvalidTag, copied, done, examined, fail, made, options, plain, tooLong, truth };
+module.exports = { InvalidTag, copied, done, examined, fail, lengths, made, ofSystem, options, plain, tooLong, truth, whole };

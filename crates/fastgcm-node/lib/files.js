@@ -9,7 +9,7 @@ const { Readable } = require('node:stream');
 const { fileURLToPath } = require('node:url');
 const native = require('./native.js');
 const { withKey } = require('./aead.js');
-const { InvalidTag, copied, done, examined, made, options: checked, truth } = require('./errors.js');
+const { InvalidTag, copied, done, examined, made, ofSystem, options: checked, truth, whole } = require('./errors.js');
 const { own } = require('./memory.js');
 const { CobblestoneOpener, CobblestoneSealer } = require('./streams.js');
 
@@ -39,13 +39,12 @@ async function through(Stream, key, source, target, options, mode) {
     truth(overwrite, 'overwrite');
     const stream = new Stream(key, { context });
     try {
-        let place = target instanceof URL ? fileURLToPath(target) : target;
-        const there = await fs.lstat(place).catch((error) => {
+        const to = target instanceof URL ? fileURLToPath(target) : target;
+        const there = await fs.lstat(to).catch((error) => {
             if (error.code !== 'ENOENT') throw error;
         });
-        if (there && !overwrite) throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
-        if (there) place = await fs.realpath(place).catch(() => place);
-        await written(stream, source, place, overwrite, mode, signal);
+        if (there && !overwrite) throw made(Error, 'EEXIST', `EEXIST: file already exists, '${to}'`, { path: to });
+        await written(stream, source, ofSystem(native.place(Buffer.from(to)), to), overwrite, mode, signal);
     } finally {
         stream.destroy();
     }
@@ -64,19 +63,12 @@ async function written(stream, source, place, overwrite, mode, signal) {
         } finally {
             await handle.close();
         }
-        if (overwrite) {
-            await fs.rename(partial, place);
-        } else {
-            await fs.link(partial, place); // fails if it is there by now
-            await fs.unlink(partial);
-        }
+        // Fails if it is there by now, unless it may be. The name of a file is on the disk then, and not only its content.
+        ofSystem(await done(native.publish(Buffer.from(partial), Buffer.from(place), overwrite)), place);
     } catch (error) {
         await fs.unlink(partial).catch(() => undefined);
         throw error;
     }
-    // The name of a file is on the disk, and not only its content.
-    const folder = await fs.open(path.dirname(place), 'r');
-    await folder.sync().finally(() => folder.close());
 }
 
 /** Where the bytes of a sealed file come from. */
@@ -87,7 +79,7 @@ class Source {
 
     static async of(source) {
         // Read once: a getter may say something else the next time.
-        const size = typeof source === 'object' && source !== null ? source.size : undefined;
+        const size = typeof source === 'object' && source !== null ? whole(source.size) : undefined;
         if (Number.isSafeInteger(size) && typeof source.read === 'function') {
             return new Source(
                 size,
@@ -166,7 +158,7 @@ class SealedFile {
     }
 
     async read(start = 0, end = this.#length) {
-        this.#within(start, end);
+        [start, end] = this.#within(start, end);
         const out = own(end - start);
         let at = 0;
         for await (const piece of this.#pieces(start, end)) at += piece.copy(out, at);
@@ -174,16 +166,20 @@ class SealedFile {
     }
 
     stream(start = 0, end = this.#length) {
-        this.#within(start, end);
+        [start, end] = this.#within(start, end);
         return Readable.from(this.#pieces(start, end), { objectMode: false });
     }
 
-    #within(start, end) {
+    #within(...range) {
         if (this.#closed) throw made(Error, 'ERR_DESTROYED', 'the file is closed');
-        const are = [start, end].every((at) => Number.isSafeInteger(at) && at >= 0);
-        if (!are || start > end || end > this.#length) {
+        const [start, end] = range.map(whole);
+        for (const [name, at] of Object.entries({ start, end })) {
+            if (!Number.isSafeInteger(at) || at < 0) throw made(RangeError, 'ERR_OUT_OF_RANGE', `${name} must be a whole number from 0 on`);
+        }
+        if (start > end || end > this.#length) {
             throw made(RangeError, 'ERR_OUT_OF_RANGE', `${start} to ${end} is not within the ${this.#length} bytes of the text`);
         }
+        return [start, end];
     }
 
     /** The text from `start` to `end`, some chunks at a time, each verified. */

@@ -26,7 +26,7 @@ class Nonces {
     }
 
     drawBatch(count) {
-        if (!Number.isSafeInteger(count) || count < 0) throw made(RangeError, 'ERR_OUT_OF_RANGE', 'count must be a whole number from 0 on');
+        if (!Number.isSafeInteger(count) || count < 0) throw made(RangeError, 'ERR_OUT_OF_RANGE', 'count must be a whole number from 0 on, and no BigInt');
         const out = room(12 * count);
         done(native.draw(this.#nonces, out));
         return out;

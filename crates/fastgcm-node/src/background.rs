@@ -1,4 +1,4 @@
-//! One message in a thread of Node's pool, while JavaScript runs.
+//! Work in a thread of Node's pool, while JavaScript runs: one message, or a call of the operating system that may take long.
 //!
 //! All inputs are copied before the call returns, because JavaScript may change or detach its buffers from then on. The output is memory
 //! that `lib/aead.js` hands out only when the work is done.
@@ -15,8 +15,21 @@ use std::{
     ptr, slice,
 };
 
-/// A message that is sealed or opened.
+/// What is done there. It has what it needs, and nobody else uses that meanwhile, so it may go to another thread.
+type Task = Box<dyn FnOnce() -> Result<(), Fault>>;
+
 struct Work {
+    /// What is done; `None` when it has begun.
+    task: Option<Task>,
+    done: Result<(), Fault>,
+    /// A reference that keeps memory, or null.
+    kept: sys::napi_ref,
+    promise: sys::napi_deferred,
+    work: sys::napi_async_work,
+}
+
+/// A message that is sealed or opened.
+struct Message {
     key: Aead,
     nonce: AnyNonce,
     aad: Vec<u8>,
@@ -24,15 +37,10 @@ struct Work {
     tag: Option<AnyTag>,
     out: *mut u8,
     len: usize,
-    done: Result<(), Fault>,
-    /// A reference that keeps the memory of `out`.
-    kept: sys::napi_ref,
-    promise: sys::napi_deferred,
-    work: sys::napi_async_work,
 }
 
-impl Work {
-    fn run(&mut self) -> Result<(), Fault> {
+impl Message {
+    fn run(&self) -> Result<(), Fault> {
         // SAFETY: the memory is kept, and nobody else uses it until the work is done.
         let out = unsafe { slice::from_raw_parts_mut(self.out, self.len) };
         if let Some(tag) = &self.tag {
@@ -55,15 +63,25 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
     let aad_copy = copied(aad.get())?;
     let (_, out) = writable(bytes, Bytes::EMPTY, &[data, aad])?;
     out[..text].copy_from_slice(&data.get()[..text]);
-    let (out, len) = (out.as_mut_ptr(), out.len());
-    let (kept, promise, work) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-    let work = Box::into_raw(Box::new(Work { key, nonce, aad: aad_copy, tag, out, len, done: Ok(()), kept, promise, work }));
+    let message = Message { key, nonce, aad: aad_copy, tag, out: out.as_mut_ptr(), len: out.len() };
+    start(call, Some(call.argument(5)), move || message.run())
+}
+
+/// Begins work, and keeps the memory of a value until it is done. Returns a promise of `undefined` or of a fault's number.
+pub(crate) fn start(
+    call: &Call,
+    kept: Option<sys::napi_value>,
+    task: impl FnOnce() -> Result<(), Fault> + 'static,
+) -> Result<Value, Fault> {
+    let none = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    let work = Work { task: Some(Box::new(task)), done: Ok(()), kept: none.0, promise: none.1, work: none.2 };
+    let work = Box::into_raw(Box::new(work));
     let (name, mut value) = (call.text("fastgcm"), ptr::null_mut());
     // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this
     // thread.
     let queued = unsafe {
         let ok = |status| if status == sys::Status::napi_ok { Ok(()) } else { Err(Fault::from(Kind::Internal)) };
-        ok(sys::napi_create_reference(call.env, call.argument(5), 1, &mut (*work).kept))
+        kept.map_or(Ok(()), |kept| ok(sys::napi_create_reference(call.env, kept, 1, &mut (*work).kept)))
             .and_then(|()| ok(sys::napi_create_promise(call.env, &mut (*work).promise, &mut value)))
             .and_then(|()| {
                 let (run, end) = (Some(execute as _), Some(complete as _));
@@ -80,13 +98,14 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
 }
 
 unsafe extern "C" fn execute(_: sys::napi_env, work: *mut c_void) {
-    // SAFETY: `background` made it, and this thread alone has it now.
+    // SAFETY: `start` made it, and this thread alone has it now.
     let work = unsafe { &mut *work.cast::<Work>() };
-    work.done = catch_unwind(AssertUnwindSafe(|| work.run())).unwrap_or_else(|_| Err(Kind::Internal.into()));
+    let task = || work.task.take().map_or_else(|| Err(Kind::Internal.into()), |task| task());
+    work.done = catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|_| Err(Kind::Internal.into()));
 }
 
 unsafe extern "C" fn complete(env: sys::napi_env, status: sys::napi_status, work: *mut c_void) {
-    // SAFETY: `background` made it, and this is called once.
+    // SAFETY: `start` made it, and this is called once.
     let work = unsafe { Box::from_raw(work.cast::<Work>()) };
     let done = if status == sys::Status::napi_ok { work.done } else { Err(Kind::Internal.into()) };
     let mut value = ptr::null_mut();
@@ -97,7 +116,9 @@ unsafe extern "C" fn complete(env: sys::napi_env, status: sys::napi_status, work
             Err(fault) => sys::napi_create_double(env, fault.number(), &mut value),
         };
         sys::napi_resolve_deferred(env, work.promise, value);
-        sys::napi_delete_reference(env, work.kept);
+        if !work.kept.is_null() {
+            sys::napi_delete_reference(env, work.kept);
+        }
         sys::napi_delete_async_work(env, work.work);
     }
 }

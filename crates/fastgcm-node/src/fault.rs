@@ -24,6 +24,9 @@ pub(crate) enum Kind {
     OutOfOrder,
     NotObject,
     Busy,
+    /// A call of the operating system failed: its number of the error is the row.
+    System,
+    Stranger,
 }
 
 /// The argument that is wrong. `lib/errors.js` has the names in this order.
@@ -45,6 +48,7 @@ pub(crate) enum Name {
     Nonces,
     Datas,
     Aads,
+    Path,
 }
 
 /// A refusal.

@@ -6,6 +6,7 @@ mod batch;
 mod cobblestone;
 mod fault;
 mod js;
+mod naming;
 mod nonces;
 mod pieces;
 
@@ -44,6 +45,8 @@ const VERBS: &[(&CStr, Verb)] = &[
     (c"file", cobblestone::file),
     (c"fileOpen", cobblestone::open),
     (c"fileDestroy", cobblestone::close),
+    (c"place", naming::place),
+    (c"publish", naming::publish),
     (c"cpu", cpu),
     (c"version", version),
 ];

@@ -220,8 +220,8 @@ const collected = async (stream) => {
     for await (const piece of stream) pieces.push(piece);
     return Buffer.concat(pieces);
 };
-const within = (start, end) => Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= TEXT.length;
-const part = (start, end) => (within(start, end) ? Buffer.from(TEXT.slice(start, end)) : undefined);
+const within = (start, end) => [start, end].every((at) => whole(at, BigInt(TEXT.length) + 1n)) && start <= end;
+const part = (start, end) => (within(start, end) ? Buffer.from(TEXT.slice(Number(start), Number(end))) : undefined);
 for (const name of ['read', 'stream', 'length', 'close']) {
     add(`SealedFile.prototype.${name}`, async () => {
         const self = await SealedFile.open(KEY, source(), { context: AAD });

@@ -3,18 +3,21 @@
 
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
+const { execFileSync, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const test = require('node:test');
 const { CobblestoneOpener, CobblestoneSealer, InvalidTag, SealedFile, openFile, sealFile } = require('..');
-const { folder: newFolder, full, numbers, suite } = require('./support.js');
+const { folder: newFolder, full, numbers, skipped, suite } = require('./support.js');
 
 const passed = suite('files');
 const below = numbers(11);
 const folder = newFolder();
 const at = (name) => path.join(folder, name);
 const context = Buffer.from('a context');
+/** Whether a process of this Node starts another one. */
+const hasChildren = spawnSync(process.execPath, ['-e', 'console.log(1)'], { encoding: 'utf8' }).stdout === '1\n';
 
 test('whole files', async () => {
     for (const length of [0, 1, 16383, 16384, 16385, 32768, 262144, 1_000_003]) {
@@ -44,7 +47,7 @@ test('a file appears complete or not at all', async () => {
         () => sealed.subarray(0, 56 + 16400),
         () => Buffer.concat([sealed, Buffer.of(0)]),
         () => sealed.subarray(0, 30),
-        () => Buffer.from(sealed).fill(1, 50_000, 50_001),
+        () => Buffer.from(sealed).fill(sealed[50_000] ^ 1, 50_000, 50_001),
     ]) {
         fs.writeFileSync(at('changed'), change());
         await assert.rejects(openFile(key, at('changed'), at('opened')), InvalidTag);
@@ -70,35 +73,127 @@ test('a file appears complete or not at all', async () => {
 
 test('it is on the disk before it appears', async () => {
     // Content first, then the name, then the folder that has the name.
-    const promises = fs.promises;
-    fs.writeFileSync(at('text'), 'text');
-    const handle = await promises.open(at('text'));
-    const Handle = Object.getPrototypeOf(handle);
-    await handle.close();
-    const before = { sync: Handle.sync, link: promises.link, rename: promises.rename };
-    const done = [];
-    Handle.sync = async function () {
-        done.push((await this.stat()).isDirectory() ? 'folder' : 'file');
-        return before.sync.call(this);
-    };
-    for (const name of ['link', 'rename']) promises[name] = (...names) => (done.push('name'), before[name](...names));
-    try {
-        const key = crypto.randomBytes(32);
-        for (const [call, from, to] of [
-            [sealFile, 'text', 'sealed'],
-            [openFile, 'sealed', 'opened'],
-        ]) {
-            for (const overwrite of [false, true]) {
-                await call(key, at(from), at(to), { overwrite });
-                assert.deepEqual(done.splice(0), ['file', 'name', 'folder']);
-                passed(1);
-            }
-        }
-    } finally {
-        Handle.sync = before.sync;
-        Object.assign(promises, { link: before.link, rename: before.rename });
+    if (!hasChildren || spawnSync('strace', ['--version']).error) {
+        skipped('node::files/synced', 'there is no strace, or this Node was not started by its own name');
+        return;
     }
-    for (const name of ['text', 'sealed', 'opened']) fs.unlinkSync(at(name));
+    const key = crypto.randomBytes(32);
+    fs.writeFileSync(at('text'), 'text');
+    await sealFile(key, at('text'), at('sealed'));
+    const options = { encoding: 'utf8', env: { ...process.env, UV_THREADPOOL_SIZE: '1', UV_USE_IO_URING: '0' } };
+    for (const [fault, ends, name] of [
+        ['EINVAL', 'done', 'sealFile'], // a file system that cannot sync a folder
+        ['EINVAL', 'done', 'openFile'],
+        ['EIO', 'EIO', 'openFile'],
+    ]) {
+        for (const overwrite of [false, true]) {
+            const names = [name === 'sealFile' ? 'text' : 'sealed', 'made'].map((name) => JSON.stringify(at(name)));
+            if (overwrite) fs.writeFileSync(at('made'), 'before');
+            const program = `require(${JSON.stringify(path.join(__dirname, '..'))}).${name}(Buffer.from('${key.toString('hex')}', 'hex'), ${names}, { overwrite: ${overwrite} })
+                .then(() => 'done', (error) => error.code).then(console.log)`;
+            const inject = ['-e', 'trace=fsync,renameat,renameat2', '-e', `inject=fsync:error=${fault}:when=2`];
+            const { stdout, stderr } = spawnSync('strace', ['-f', '-y', ...inject, process.execPath, '-e', program], options);
+            const calls = stderr.split('\n').filter((line) => /fsync\(|rename/.test(line));
+            const [first, renamed, last] = calls;
+            assert.ok(calls.length === 3 && /fsync.*\.partial>/.test(first) && /rename.*"[^"]*made"/.test(renamed), stderr);
+            assert.ok(last.includes(`${folder}>`) && last.includes('INJECTED'), last);
+            assert.equal(stdout, `${ends}\n`);
+            assert.deepEqual(fs.readdirSync(folder).sort(), ['made', 'sealed', 'text']);
+            fs.unlinkSync(at('made'));
+            passed(1);
+        }
+    }
+    for (const name of ['text', 'sealed']) fs.unlinkSync(at(name));
+});
+
+test('without links', async () => {
+    // A file system that has neither hard links nor a rename that replaces nothing: exFAT by FUSE.
+    if (!process.env.FASTGCM_UNLINKED) {
+        skipped('node::files/without_links', 'there is no file system without links (`.ci/run node` makes one)');
+        return;
+    }
+    const folder = fs.mkdtempSync(path.join(process.env.FASTGCM_UNLINKED, 'node-'));
+    const at = (name) => path.join(folder, name);
+    try {
+        const [key, text] = [crypto.randomBytes(32), crypto.randomBytes(100_000)];
+        fs.writeFileSync(at('text'), text);
+        assert.throws(() => fs.linkSync(at('text'), at('link')));
+        await sealFile(key, at('text'), at('sealed'));
+        await openFile(key, at('sealed'), at('opened'));
+        await assert.rejects(openFile(key, at('sealed'), at('opened')), { code: 'EEXIST' });
+        assert.deepEqual(fs.readFileSync(at('opened')), text);
+        // It comes while the file is written.
+        fs.writeFileSync(at('long'), crypto.randomBytes(5_000_000));
+        const late = assert.rejects(sealFile(key, at('long'), at('late')), { code: 'EEXIST' });
+        let isOver = false;
+        late.catch(() => undefined).finally(() => (isOver = true));
+        while (!isOver && !fs.readdirSync(folder).some((name) => name.endsWith('.partial'))) await new Promise(setImmediate);
+        fs.writeFileSync(at('late'), 'precious');
+        await late;
+        assert.equal(fs.readFileSync(at('late'), 'utf8'), 'precious');
+        await sealFile(key, at('text'), at('late'), { overwrite: true });
+        assert.deepEqual(fs.readdirSync(folder).sort(), ['late', 'long', 'opened', 'sealed', 'text']);
+        passed(6);
+    } finally {
+        fs.rmSync(folder, { recursive: true });
+    }
+});
+
+test('what a stranger put there', async () => {
+    if (process.getuid() !== 0) {
+        skipped('node::files/stranger', 'only the superuser makes a file of another user');
+        return;
+    }
+    const stranger = 65534;
+    const key = crypto.randomBytes(32);
+    fs.writeFileSync(at('text'), 'text');
+    fs.writeFileSync(at('own'), 'precious');
+    const shared = at('shared');
+    fs.mkdirSync(shared);
+    fs.chmodSync(shared, 0o1777);
+    const link = path.join(shared, 'link');
+    const pipe = path.join(shared, 'pipe');
+    fs.symlinkSync(at('own'), link);
+    execFileSync('mkfifo', [pipe]);
+    fs.symlinkSync(link, at('through'));
+    for (const name of [link, pipe]) {
+        fs.lchownSync(name, stranger, stranger);
+        await assert.rejects(sealFile(key, at('text'), name), { code: 'EEXIST' });
+        await assert.rejects(sealFile(key, at('text'), name, { overwrite: true }), { code: 'EACCES' });
+    }
+    await assert.rejects(sealFile(key, at('text'), at('through'), { overwrite: true }), /EACCES: belongs to another user/);
+    assert.equal(fs.readFileSync(at('own'), 'utf8'), 'precious');
+    assert.deepEqual(fs.readdirSync(shared).sort(), ['link', 'pipe']);
+    // One's own link.
+    fs.lchownSync(link, 0, 0);
+    await sealFile(key, at('text'), link, { overwrite: true });
+    assert.equal(fs.readFileSync(at('own')).length, 56 + 4 + 16);
+    for (const name of fs.readdirSync(folder)) fs.rmSync(at(name), { recursive: true });
+    passed(6);
+});
+
+test('a folder that may not be listed', async () => {
+    if (process.getuid() !== 0 || !hasChildren) {
+        skipped('node::files/unlisted', 'only the superuser becomes another user');
+        return;
+    }
+    const stranger = 65534;
+    fs.chmodSync(folder, 0o711);
+    fs.writeFileSync(at('text'), 'text', { mode: 0o644 });
+    const box = at('box');
+    fs.mkdirSync(box);
+    fs.chmodSync(box, 0o733);
+    const program = `const { openFile, sealFile } = require(${JSON.stringify(path.join(__dirname, '..'))});
+        process.setgroups([]), process.setgid(${stranger}), process.setuid(${stranger});
+        const key = Buffer.alloc(32);
+        (async () => {
+            await sealFile(key, ${JSON.stringify(at('text'))}, ${JSON.stringify(path.join(box, 'sealed'))});
+            await openFile(key, ${JSON.stringify(path.join(box, 'sealed'))}, ${JSON.stringify(path.join(box, 'opened'))});
+        })().catch((error) => console.log(error.message));`;
+    assert.equal(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }), '');
+    assert.deepEqual(fs.readdirSync(box).sort(), ['opened', 'sealed']);
+    for (const name of fs.readdirSync(folder)) fs.rmSync(at(name), { recursive: true });
+    passed(2);
 });
 
 test('ranges', async () => {
@@ -113,7 +208,7 @@ test('ranges', async () => {
             size: sealed.length,
             read: async (offset, length) => (reads.push(length), new Uint8Array(sealed.subarray(offset, offset + length))),
         };
-        for (const source of [at('sealed'), pathToFileURL(at('sealed')), inMemory]) {
+        for (const source of [at('sealed'), pathToFileURL(at('sealed')), inMemory, { ...inMemory, size: BigInt(sealed.length) }]) {
             const file = await SealedFile.open(key, source, { context });
             assert.equal(file.length, length);
             const ends = [0, 1, 16383, 16384, 16385, length - 1, length].filter((end) => end >= 0 && end <= length);
@@ -138,6 +233,12 @@ test('ranges', async () => {
                 await assert.rejects(file.read(start, end), { code: 'ERR_OUT_OF_RANGE' });
                 assert.throws(() => file.stream(start, end), { code: 'ERR_OUT_OF_RANGE' });
             }
+            // A BigInt is a number, too, and what is none is named.
+            assert.deepEqual(await file.read(0n, BigInt(length)), text);
+            assert.deepEqual(await file.read(BigInt(length)), Buffer.alloc(0));
+            await assert.rejects(file.read(0n, 1n << 64n), { message: 'end must be a whole number from 0 on' });
+            await assert.rejects(file.read(-1n), { message: 'start must be a whole number from 0 on' });
+            await assert.rejects(file.read('0', 1), { message: 'start must be a whole number from 0 on' });
             await file.close();
             await file.close();
             await assert.rejects(file.read(), { code: 'ERR_DESTROYED' });

@@ -302,6 +302,37 @@ test('lengths and places', () => {
         assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
 });
 
+test('a wrong length is told as the class has it', async () => {
+    const text = Buffer.alloc(5);
+    for (const [Class, keys, nonce, tag] of [
+        [AESGCM, '16, 24 or 32', 12, 16],
+        [AESGCMSIV, '16 or 32', 12, 16],
+        [XAES256GCM, '32', 24, 16],
+        [KCXAES256GCM, '32', 24, 48],
+    ]) {
+        const one = new Class(Buffer.alloc(32));
+        const wrong = Buffer.alloc(Class === AESGCM ? 0 : 20);
+        const right = Buffer.alloc(nonce);
+        const [ofNonce, ofNonces] = [`nonce has the wrong length: ${nonce} bytes`, `nonces has the wrong length: ${nonce} bytes for each`];
+        const ofOut = `out has the wrong length: as many bytes as the text, and ${tag} more for a tag`;
+        for (const [call, message] of [
+            [() => new Class(Buffer.alloc(5)), `key has the wrong length: ${keys} bytes`],
+            [() => one.seal(wrong, text), ofNonce],
+            [() => one.open(wrong, Buffer.alloc(60)), ofNonce],
+            [() => one.sealInto(wrong, text, Buffer.alloc(5 + tag)), ofNonce],
+            [() => one.sealInto(right, text, text), ofOut],
+            [() => one.sealAsync(wrong, text), ofNonce],
+            [() => one.sealBatch([wrong], [text]), `message 0: ${ofNonce}`],
+            [() => one.sealBatch(Buffer.alloc(nonce + 1), [text]), ofNonces],
+            [() => one.openDetached(right, text, Buffer.alloc(7)), `tag has the wrong length: ${tag} bytes`],
+        ]) {
+            await assert.rejects(async () => call(), { code: 'ERR_INVALID_ARG_VALUE', message });
+            passed(1);
+        }
+    }
+    assert.throws(() => new CobblestoneSealer(Buffer.alloc(24)), { message: 'key has the wrong length: 16 or 32 bytes' });
+});
+
 test('the library looks for itself', async () => {
     // Whatever comes past lib/, a call answers with a number that says what is wrong, or does what it should.
     const native = require('../lib/native.js');

@@ -6,6 +6,7 @@ mod buffers;
 mod chunks;
 mod errors;
 mod memory;
+mod naming;
 mod nonces;
 mod others;
 mod parts;
@@ -106,6 +107,9 @@ fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<streams::Cobblestone256Decryptor>()?;
     module.add_class::<streams::Cobblestone256Encryptor>()?;
     module.add_function(wrap_pyfunction!(cpu, module)?)?;
+    module.add_function(wrap_pyfunction!(naming::in_place, module)?)?;
+    module.add_function(wrap_pyfunction!(naming::place, module)?)?;
+    module.add_function(wrap_pyfunction!(naming::publish, module)?)?;
     module.add_function(wrap_pyfunction!(parts::combine, module)?)?;
     module.add_function(wrap_pyfunction!(parts::hash_part, module)?)?;
     module.add_function(wrap_pyfunction!(parts::open_part, module)?)?;

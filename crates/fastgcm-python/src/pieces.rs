@@ -4,9 +4,11 @@ use crate::{
     aead::{AesGcm, any_nonce},
     buffers::{Source, Target, bytes_of, detached, new_bytes, whole_or_apart, within_limits},
     errors, memory,
+    threads::alone,
 };
 use fastgcm::{Error, Key, TAG_LEN, hazmat::Pieces};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use std::sync::Mutex;
 
 /// A message that has begun; `None` once it has ended.
 struct Message {
@@ -50,12 +52,12 @@ impl Message {
         new_bytes(py, data.len(), |text| self.text(py, data, seal, text))
     }
 
-    fn update_into(&mut self, py: Python<'_>, data: &Source<'_>, seal: bool, mut buf: Target) -> PyResult<usize> {
+    fn update_into(&mut self, py: Python<'_>, data: &Source<'_>, seal: bool, buf: &mut Target) -> PyResult<usize> {
         let len = data.len();
         if buf.len() < len {
             return Err(PyValueError::new_err(format!("buffer must be at least {len} bytes")));
         }
-        whole_or_apart(&buf, data)?;
+        whole_or_apart(buf, data)?;
         // SAFETY: `data` is apart from it, or is read before the same bytes are written.
         let text = unsafe { buf.bytes() };
         self.text(py, data, seal, &mut text[..len])?;
@@ -63,7 +65,8 @@ impl Message {
     }
 }
 
-/// Encrypts one message in pieces of any lengths: first associated data, then text, then the tag.
+/// Encrypts one message in pieces of any lengths: first associated data, then text, then the tag. A thread waits while another one uses the
+/// object.
 ///
 /// >>> from fastgcm import AESGCM, Sealer
 /// >>> aesgcm = AESGCM(bytes(16))
@@ -72,75 +75,77 @@ impl Message {
 /// >>> sealed = sealer.update(b"a text in ") + sealer.update(b"two pieces") + sealer.finalize()
 /// >>> aesgcm.decrypt(b"nonce, once!", sealed, b"header")
 /// b'a text in two pieces'
-#[pyclass(module = "fastgcm")]
-pub(crate) struct Sealer(Message);
+#[pyclass(frozen, module = "fastgcm")]
+pub(crate) struct Sealer(Mutex<Message>);
 
 #[pymethods]
 impl Sealer {
     #[new]
     fn new(aesgcm: Py<AesGcm>, nonce: Source<'_>) -> PyResult<Self> {
-        Message::begin(aesgcm, &nonce).map(Self)
+        Message::begin(aesgcm, &nonce).map(|message| Self(message.into()))
     }
 
     /// Takes the next piece of associated data.
-    fn update_aad(&mut self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
-        self.0.aad(py, &data)
+    fn update_aad(&self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
+        alone(py, &self.0).aad(py, &data)
     }
 
     /// Encrypts the next piece of text. Returns a ciphertext of that length.
-    fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
-        self.0.update(py, &data, true)
+    fn update<'py>(&self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        alone(py, &self.0).update(py, &data, true)
     }
 
     /// Encrypts the next piece of text to the first bytes of `buf`. Returns how many bytes were written.
-    fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
-        self.0.update_into(py, &data, true, buf)
+    fn update_into(&self, py: Python<'_>, data: Source<'_>, mut buf: Target) -> PyResult<usize> {
+        alone(py, &self.0).update_into(py, &data, true, &mut buf)
     }
 
     /// Ends the message. Returns its tag, 16 bytes.
-    fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let (key, pieces) = self.0.running(py)?;
+    fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut message = alone(py, &self.0);
+        let (key, pieces) = message.running(py)?;
         let tag = pieces.finish(key).map_err(|e| errors::of(py, e))?;
-        self.0.pieces = None;
+        message.pieces = None;
         bytes_of(py, &tag.0)
     }
 }
 
 /// Decrypts one message in pieces, and hands out **text that nobody has verified**. The text must have no effect before `verify` has
 /// returned.
-#[pyclass(module = "fastgcm.hazmat")]
-pub(crate) struct UnverifiedOpener(Message);
+#[pyclass(frozen, module = "fastgcm.hazmat")]
+pub(crate) struct UnverifiedOpener(Mutex<Message>);
 
 #[pymethods]
 impl UnverifiedOpener {
     #[new]
     fn new(aesgcm: Py<AesGcm>, nonce: Source<'_>) -> PyResult<Self> {
-        Message::begin(aesgcm, &nonce).map(Self)
+        Message::begin(aesgcm, &nonce).map(|message| Self(message.into()))
     }
 
     /// Takes the next piece of associated data.
-    fn update_aad(&mut self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
-        self.0.aad(py, &data)
+    fn update_aad(&self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
+        alone(py, &self.0).aad(py, &data)
     }
 
     /// Decrypts the next piece of text, which is not verified. Returns a text of that length.
-    fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
-        self.0.update(py, &data, false)
+    fn update<'py>(&self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        alone(py, &self.0).update(py, &data, false)
     }
 
     /// Decrypts the next piece of text, which is not verified, to the first bytes of `buf`. Returns how many bytes were written.
-    fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
-        self.0.update_into(py, &data, false, buf)
+    fn update_into(&self, py: Python<'_>, data: Source<'_>, mut buf: Target) -> PyResult<usize> {
+        alone(py, &self.0).update_into(py, &data, false, &mut buf)
     }
 
     /// Ends the message. Raises `InvalidTag` if `tag`, 16 bytes, is not its tag; the caller must then destroy all text.
-    fn verify(&mut self, py: Python<'_>, tag: Source<'_>) -> PyResult<()> {
+    fn verify(&self, py: Python<'_>, tag: Source<'_>) -> PyResult<()> {
         if tag.len() != TAG_LEN {
             return Err(PyValueError::new_err("tag must be 16 bytes"));
         }
-        let (key, pieces) = self.0.running(py)?;
+        let mut message = alone(py, &self.0);
+        let (key, pieces) = message.running(py)?;
         let verdict = pieces.verify(key, tag.bytes());
-        self.0.pieces = None;
+        message.pieces = None;
         verdict.map_err(|e| errors::of(py, e))
     }
 }

@@ -4,12 +4,14 @@ use crate::{
     buffers::{Place, Source, Target, detached, new_bytes, random_bytes},
     chunks::{self, of_file},
     errors, memory,
+    threads::alone,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, RangeReader, SEALED_CHUNK_LEN, TAG_LEN};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use std::{
     io::{self, Cursor, Read, Seek, SeekFrom},
     num::NonZero,
+    sync::Mutex,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -69,8 +71,8 @@ impl Chunks {
 
 /// Returns where the result of `update_into` goes: the first `len` bytes of `buf`. Data that also lie there are copied.
 fn into_buffer(
-    data: Source<'_>,
-    mut buf: Target,
+    data: &Source<'_>,
+    buf: &mut Target,
     len: usize,
     update: impl FnOnce(&Source<'_>, &mut [u8]) -> PyResult<()>,
 ) -> PyResult<usize> {
@@ -78,10 +80,11 @@ fn into_buffer(
         return Err(PyValueError::new_err(format!("buffer must be at least {len} bytes")));
     }
     let copy = if buf.place(data.bytes()) == Place::Apart { None } else { Some(Zeroizing::new(memory::copied(data.bytes())?)) };
-    let data = copy.as_ref().map_or(data, |copy| Source::Fixed(copy));
+    let copy = copy.as_ref().map(|copy| Source::Fixed(copy));
+    let data = copy.as_ref().unwrap_or(data);
     // SAFETY: what is read lies elsewhere.
     let out = unsafe { buf.bytes() };
-    update(&data, &mut out[..len])?;
+    update(data, &mut out[..len])?;
     Ok(len)
 }
 
@@ -142,7 +145,7 @@ fn put_header<'o>(header: &Option<Header>, out: &'o mut [u8]) -> &'o mut [u8] {
 struct Decryptor {
     key: Key,
     context: Vec<u8>,
-    state: State,
+    state: Mutex<State>,
 }
 
 enum State {
@@ -157,55 +160,7 @@ impl Decryptor {
     fn new(py: Python<'_>, format: Format, key: &Source<'_>, context: &Source<'_>) -> PyResult<Self> {
         let key = key_of(py, format, key)?;
         let (context, header) = memory::kept(ROOM, || Ok::<_, PyErr>((memory::copied(context.bytes())?, memory::with_room(HEADER_LEN)?)))??;
-        Ok(Self { key, context, state: State::Header(header) })
-    }
-
-    fn out_len(&self, py: Python<'_>, data: usize) -> PyResult<usize> {
-        let body = match &self.state {
-            State::Header(header) => data.saturating_sub(HEADER_LEN - header.len()),
-            State::Body(chunks) => chunks.rest.len() + data,
-            State::Ended => return Err(errors::already_finalized(py)),
-        };
-        Ok(body / SEALED_CHUNK_LEN * CHUNK_LEN)
-    }
-
-    fn update(&mut self, py: Python<'_>, data: &Source<'_>, out: &mut [u8]) -> PyResult<()> {
-        let done = detached(py, data.len(), || self.take(data, out));
-        done.map_err(|error| {
-            out.zeroize();
-            self.state = State::Ended;
-            of_file(py, error)
-        })
-    }
-
-    fn take(&mut self, data: &Source<'_>, out: &mut [u8]) -> Result<(), Error> {
-        let mut at = 0;
-        if let State::Header(header) = &mut self.state {
-            let before = header.len();
-            at = (HEADER_LEN - before).min(data.len());
-            header.resize(before + at, 0);
-            data.read(0, &mut header[before..]);
-            if let Ok(header) = header[..].try_into() {
-                let make = || Cipher::of(&self.key, &self.context, header).and_then(Chunks::new);
-                let chunks = memory::kept(ROOM, make).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-                self.state = State::Body(chunks?);
-            }
-        }
-        match &mut self.state {
-            State::Body(chunks) => chunks.update::<false>(data, at, out),
-            _ => Ok(()),
-        }
-    }
-
-    fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        match std::mem::replace(&mut self.state, State::Ended) {
-            State::Ended => Err(errors::already_finalized(py)),
-            State::Header(_) => Err(errors::invalid_tag(py, ())),
-            State::Body(chunks) => {
-                let len = chunks.rest.len().checked_sub(TAG_LEN).ok_or_else(|| errors::invalid_tag(py, ()))?;
-                new_bytes(py, len, |text| chunks.cipher.open_chunk(chunks.number, &chunks.rest, text).map_err(|e| of_file(py, e)))
-            }
-        }
+        Ok(Self { key, context, state: State::Header(header).into() })
     }
 
     fn range<'py>(&self, source: &Bound<'py, PyAny>, offset: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
@@ -230,6 +185,56 @@ impl Decryptor {
             let opened = py.detach(|| reader.copy(offset..end, &mut *text, NonZero::<usize>::MIN));
             opened.inspect_err(|_| text.zeroize()).map_err(|e| of_file(py, e))
         })
+    }
+}
+
+impl State {
+    fn out_len(&self, py: Python<'_>, data: usize) -> PyResult<usize> {
+        let body = match self {
+            Self::Header(header) => data.saturating_sub(HEADER_LEN - header.len()),
+            Self::Body(chunks) => chunks.rest.len() + data,
+            Self::Ended => return Err(errors::already_finalized(py)),
+        };
+        Ok(body / SEALED_CHUNK_LEN * CHUNK_LEN)
+    }
+
+    fn update(&mut self, of: &Decryptor, py: Python<'_>, data: &Source<'_>, out: &mut [u8]) -> PyResult<()> {
+        let done = detached(py, data.len(), || self.take(of, data, out));
+        done.map_err(|error| {
+            out.zeroize();
+            *self = Self::Ended;
+            of_file(py, error)
+        })
+    }
+
+    fn take(&mut self, of: &Decryptor, data: &Source<'_>, out: &mut [u8]) -> Result<(), Error> {
+        let mut at = 0;
+        if let Self::Header(header) = self {
+            let before = header.len();
+            at = (HEADER_LEN - before).min(data.len());
+            header.resize(before + at, 0);
+            data.read(0, &mut header[before..]);
+            if let Ok(header) = header[..].try_into() {
+                let make = || Cipher::of(&of.key, &of.context, header).and_then(Chunks::new);
+                let chunks = memory::kept(ROOM, make).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                *self = Self::Body(chunks?);
+            }
+        }
+        match self {
+            Self::Body(chunks) => chunks.update::<false>(data, at, out),
+            _ => Ok(()),
+        }
+    }
+
+    fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match std::mem::replace(self, Self::Ended) {
+            Self::Ended => Err(errors::already_finalized(py)),
+            Self::Header(_) => Err(errors::invalid_tag(py, ())),
+            Self::Body(chunks) => {
+                let len = chunks.rest.len().checked_sub(TAG_LEN).ok_or_else(|| errors::invalid_tag(py, ()))?;
+                new_bytes(py, len, |text| chunks.cipher.open_chunk(chunks.number, &chunks.rest, text).map_err(|e| of_file(py, e)))
+            }
+        }
     }
 }
 
@@ -264,14 +269,14 @@ impl Seek for File {
 macro_rules! format_classes {
     ($format:expr, $encryptor:ident, $decryptor:ident, $encryptor_doc:literal, $decryptor_doc:literal) => {
         #[doc = $encryptor_doc]
-        #[pyclass(module = "fastgcm.cobblestone")]
-        pub(crate) struct $encryptor(Encryptor);
+        #[pyclass(frozen, module = "fastgcm.cobblestone")]
+        pub(crate) struct $encryptor(Mutex<Encryptor>);
 
         #[pymethods]
         impl $encryptor {
             #[new]
             fn new(py: Python<'_>, key: Source<'_>, context: Source<'_>) -> PyResult<Self> {
-                Encryptor::new(py, $format, &key, &context).map(Self)
+                Encryptor::new(py, $format, &key, &context).map(|stream| Self(stream.into()))
             }
 
             /// Returns a random key.
@@ -281,25 +286,27 @@ macro_rules! format_classes {
             }
 
             /// Takes the next bytes of text. Returns what is sealed now: the header first, then whole chunks.
-            fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
-                new_bytes(py, self.0.out_len(py, data.len())?, |out| self.0.update(py, &data, out))
+            fn update<'py>(&self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+                let mut stream = alone(py, &self.0);
+                new_bytes(py, stream.out_len(py, data.len())?, |out| stream.update(py, &data, out))
             }
 
             /// Does what `update` does, and writes to the first bytes of `buf`. Returns how many bytes were written. If `buf` is too short,
             /// nothing changes.
-            fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
-                let len = self.0.out_len(py, data.len())?;
-                into_buffer(data, buf, len, |data, out| self.0.update(py, data, out))
+            fn update_into(&self, py: Python<'_>, data: Source<'_>, mut buf: Target) -> PyResult<usize> {
+                let mut stream = alone(py, &self.0);
+                let len = stream.out_len(py, data.len())?;
+                into_buffer(&data, &mut buf, len, |data, out| stream.update(py, data, out))
             }
 
             /// Ends the message. Returns its last chunk.
-            fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-                self.0.finalize(py)
+            fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+                alone(py, &self.0).finalize(py)
             }
         }
 
         #[doc = $decryptor_doc]
-        #[pyclass(module = "fastgcm.cobblestone")]
+        #[pyclass(frozen, module = "fastgcm.cobblestone")]
         pub(crate) struct $decryptor(Decryptor);
 
         #[pymethods]
@@ -311,20 +318,22 @@ macro_rules! format_classes {
 
             /// Takes the next bytes of the sealed message. Returns the text of all whole chunks, each of which was verified. Raises
             /// `InvalidTag` if a chunk differs from what was sealed; the object then accepts nothing more.
-            fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
-                new_bytes(py, self.0.out_len(py, data.len())?, |out| self.0.update(py, &data, out))
+            fn update<'py>(&self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+                let mut state = alone(py, &self.0.state);
+                new_bytes(py, state.out_len(py, data.len())?, |out| state.update(&self.0, py, &data, out))
             }
 
             /// Does what `update` does, and writes to the first bytes of `buf`. Returns how many bytes were written. If it raises
             /// `InvalidTag`, they are zero.
-            fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
-                let len = self.0.out_len(py, data.len())?;
-                into_buffer(data, buf, len, |data, out| self.0.update(py, data, out))
+            fn update_into(&self, py: Python<'_>, data: Source<'_>, mut buf: Target) -> PyResult<usize> {
+                let mut state = alone(py, &self.0.state);
+                let len = state.out_len(py, data.len())?;
+                into_buffer(&data, &mut buf, len, |data, out| state.update(&self.0, py, data, out))
             }
 
             /// Ends the message. Returns the text of its last chunk. Raises `InvalidTag` if the message was cut.
-            fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-                self.0.finalize(py)
+            fn finalize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+                alone(py, &self.0.state).finalize(py)
             }
 
             /// Returns `length` bytes of text from byte `offset` on, of a whole sealed message: a buffer, or a file with `seek` and `read`.

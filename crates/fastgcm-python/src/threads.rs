@@ -1,19 +1,26 @@
 //! Threads that share the work of one call.
 
 use crate::memory;
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{exceptions::PyValueError, prelude::*, sync::MutexExt};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{
     collections::BTreeMap,
     num::NonZero,
     process,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// Uses a value that threads share, one thread after the other. `work` must not call Python, nor make an exception: the interpreter might
 /// switch to a thread that waits here, and both would wait forever.
 pub(crate) fn held<T, R>(shared: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Returns what threads share, for this thread alone. While another thread has it, this one waits, and others run. Whoever has it may make
+/// an exception, but must not run code of Python's that may use the object once more: this thread would wait for itself. (So buffers of
+/// arguments are given back behind it.)
+pub(crate) fn alone<'a, T>(py: Python<'_>, shared: &'a Mutex<T>) -> MutexGuard<'a, T> {
+    shared.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The number of threads that may work: the argument `threads`.

@@ -2,7 +2,11 @@
 
 import doctest
 import os
+import pathlib
 import stat
+import subprocess
+import sys
+import tempfile
 
 import pytest
 from cryptography import cobblestone
@@ -94,18 +98,132 @@ def test_a_link_stays(tmp_path):
 def test_it_is_on_the_disk_before_it_appears(tmp_path, monkeypatch):
     """Content first, then the name, then the folder that has the name."""
     done = []
-    fsync, link, replace = os.fsync, os.link, os.replace
-    kind = lambda file: "folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file"
-    monkeypatch.setattr(os, "fsync", lambda file: (done.append(kind(file)), fsync(file)))
-    monkeypatch.setattr(os, "link", lambda *names: (done.append("name"), link(*names)))
-    monkeypatch.setattr(os, "replace", lambda *names: (done.append("name"), replace(*names)))
+    fsync, publish = os.fsync, files.publish
+    monkeypatch.setattr(os, "fsync", lambda file: (done.append("file"), fsync(file)))
+    monkeypatch.setattr(files, "publish", lambda *names: (done.append("name"), publish(*names)))
     for exclusive in (True, False):
         one = Appearing(str(tmp_path / "one"), exclusive)
         one.write(b"text")
         one.finish()
         one.commit()
-        assert done == ["file", "name", "folder"]
+        assert done == ["file", "name"]
         done.clear()
+    for fault, code in (("EINVAL", 0), ("EIO", 1)):
+        script = f"from fastgcm import seal_file; seal_file(bytes(32), {str(tmp_path / 'one')!r}, {str(tmp_path / fault)!r})"
+        inject = ["-e", f"inject=fsync:error={fault}:when=2"]
+        try:
+            ran = subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync,rename,renameat2,linkat", *inject, sys.executable, "-c", script], capture_output=True, text=True)
+        except FileNotFoundError:
+            pytest.skip("no strace")
+        calls = [line for line in ran.stderr.splitlines() if "fsync(" in line or ".partial" in line]
+        assert [at for at, line in enumerate(calls) if "fsync(" in line] == [0, 2] and "rename" in calls[1] and str(tmp_path) + ">" in calls[2], calls
+        # That a folder cannot be synced is no failure; any other error is told.
+        assert "(INJECTED)" in calls[2] and (ran.returncode, (tmp_path / fault).exists()) == (code, True), ran.stderr[-500:]
+
+
+@pytest.fixture
+def unlinked():
+    """A folder on a file system that has neither hard links nor a rename that replaces nothing: exFAT by FUSE."""
+    if "FASTGCM_UNLINKED" not in os.environ:
+        pytest.skip("there is no file system without links (`.ci/run python` makes one)")
+    with tempfile.TemporaryDirectory(dir=os.environ["FASTGCM_UNLINKED"]) as folder:
+        yield pathlib.Path(folder)
+
+
+def test_without_links(unlinked, monkeypatch):
+    key, text = os.urandom(32), os.urandom(3 * CHUNK)
+    monkeypatch.setenv("FASTGCM_TEST_KEY", key.hex())
+    (unlinked / "text").write_bytes(text)
+    with pytest.raises(OSError):
+        os.link(unlinked / "text", unlinked / "link")
+
+    def by_job(begin, source, target, overwrite=False):
+        job = begin("environment:FASTGCM_TEST_KEY", source, target, part=CHUNK)
+        try:
+            receipts = [job.run(part) for part in (*range(job.parts), 0)]  # one part twice
+            assert begin == jobs.Opening.begin or len(set(receipts)) == job.parts
+            job.finish(receipts, overwrite=overwrite)
+        except BaseException:
+            job.abandon()
+            raise
+
+    for number, (seal, open_) in enumerate(
+        [
+            (lambda *names, **how: seal_file(key, *names, **how), lambda *names, **how: open_file(key, *names, **how)),
+            (lambda *names, **how: by_job(jobs.Sealing.begin, *names, **how), lambda *names, **how: by_job(jobs.Opening.begin, *names, **how)),
+        ]
+    ):
+        sealed, opened = unlinked / f"sealed{number}", unlinked / f"opened{number}"
+        seal(unlinked / "text", sealed)
+        open_(sealed, opened)
+        for call in (lambda: seal(unlinked / "text", opened), lambda: open_(sealed, opened)):
+            with pytest.raises(FileExistsError):
+                call()
+        assert opened.read_bytes() == text
+        seal(unlinked / "text", opened, overwrite=True)
+        open_(opened, sealed, overwrite=True)
+        assert sealed.read_bytes() == text
+    # A job whose part has other text than before.
+    job = jobs.Sealing.begin("environment:FASTGCM_TEST_KEY", unlinked / "text", unlinked / "never", part=CHUNK)
+    job.run(0)
+    (unlinked / "text").write_bytes(bytes(3 * CHUNK))
+    with pytest.raises(jobs.OtherText):
+        job.run(0)
+    job.abandon()
+    assert names(unlinked) == ["opened0", "opened1", "sealed0", "sealed1", "text"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser makes a file of another user")
+def test_what_a_stranger_put_there(tmp_path):
+    """In a folder that others share: a link that leads to one's own file, or a pipe, is not followed or replaced."""
+    key, stranger, source, own = os.urandom(32), 65534, tmp_path / "text", tmp_path / "own"
+    source.write_bytes(b"text")
+    own.write_bytes(b"precious")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "link").symlink_to(own)
+    os.mkfifo(shared / "pipe")
+    for name in ("link", "pipe"):
+        os.chown(shared / name, stranger, stranger, follow_symlinks=False)
+        for overwrite in (False, True):
+            with pytest.raises(PermissionError if overwrite else FileExistsError):
+                seal_file(key, source, shared / name, overwrite=overwrite)
+    (tmp_path / "through").symlink_to(shared / "link")
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        seal_file(key, source, tmp_path / "through", overwrite=True)
+    assert own.read_bytes() == b"precious" and names(shared) == ["link", "pipe"]
+    # One's own, and in a folder of one's own.
+    os.chown(shared / "link", 0, 0, follow_symlinks=False)
+    seal_file(key, source, shared / "link", overwrite=True)
+    os.chown(shared / "link", stranger, stranger, follow_symlinks=False)
+    shared.chmod(0o755)
+    seal_file(key, source, shared / "link", overwrite=True)
+    assert (shared / "link").is_symlink() and len(own.read_bytes()) == 56 + 4 + 16
+
+
+DROP = """
+import os, sys
+from fastgcm import open_file, seal_file
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+key, source, box = bytes(32), sys.argv[1], sys.argv[2]
+seal_file(key, source, box + "/sealed")
+open_file(key, box + "/sealed", box + "/opened")
+seal_file(key, source, box + "/opened", overwrite=True)
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser becomes another user")
+def test_a_folder_that_may_not_be_listed():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        folder.chmod(0o711)
+        (folder / "text").write_bytes(b"text")
+        box = folder / "box"
+        box.mkdir()
+        box.chmod(0o733)
+        subprocess.run([sys.executable, "-c", DROP, folder / "text", box], check=True)
+        assert names(box) == ["opened", "sealed"]
 
 
 def test_the_example():

@@ -1,5 +1,6 @@
 """Objects that threads share, with or without a GIL. pyca/cryptography is not needed: it has no wheel for some interpreters without a GIL."""
 
+import io
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 import fastgcm
 from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, RandomNonces, Sealer
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
-from fastgcm.hazmat import Plan, seal_part
+from fastgcm.hazmat import Plan, UnverifiedOpener, seal_part
 
 THREADS, MIB = 8, 1 << 20
 KEY, NONCE = bytes(range(32)), b"n" * 12
@@ -136,33 +137,64 @@ def test_a_plan_of_many_workers():
     assert b"".join(sealed[begin] for begin, _ in parts) + plan.tag(one, None) == one.encrypt(NONCE, text, None)
 
 
-def in_use(call):
-    """Whether somebody else used the object at that moment, which is an error."""
+@pytest.mark.parametrize("length", [37, 50_000, MIB])
+def test_a_message_is_for_one_thread_at_a_time(length):
+    """A thread waits for the other, whatever the length: each piece happens once and whole. Pieces of equal bytes add up whatever their order."""
+    one, piece, rounds = AESGCM(KEY), bytes(length), 20
+    text = bytes(THREADS * rounds * length)
+    sealer, sealed = Sealer(one, NONCE), one.encrypt(NONCE, text, None)
+    pieces = sum(together(lambda number: [sealer.update(piece) for _ in range(rounds)]), [])
+    assert sorted(pieces) == sorted(sealed[at : at + length] for at in range(0, len(text), length)) and sealer.finalize() == sealed[-16:]
+    opener = UnverifiedOpener(one, NONCE)
+    together(lambda number: [opener.update_into(piece, bytearray(length)) for _ in range(rounds)])
+    with pytest.raises(InvalidTag):
+        opener.verify(bytes(16))
+
+    stream = Cobblestone256Encryptor(KEY, b"")
+    begin = stream.update(b"")
+    count = sum(sum(together(lambda number: [len(stream.update(piece)) for _ in range(rounds)]), []))
+    end = stream.finalize()
+    assert len(begin) + count + len(end) == 56 + len(text) + 16 * (len(text) // 16384 + 1)
+    # One thread opens, and the others ask in the middle of it.
+    opener, sealed = Cobblestone256Decryptor(KEY, b""), sealed_whole(text[: 4 * MIB])
+    works = [lambda: len(opener.update(sealed) + opener.finalize()), *[lambda: sum(len(opener.update(b"")) for _ in range(rounds))] * (THREADS - 1)]
     try:
-        call()
-    except RuntimeError as error:
-        assert "orrowed" in str(error)
-        return True
-    return False
+        together(lambda number: works[number]())
+    except fastgcm.AlreadyFinalized:
+        pass
 
 
-def test_a_message_is_for_one_thread_at_a_time():
-    """What is no error has happened, once and whole: pieces of equal bytes add up whatever their order."""
-    one, piece = AESGCM(KEY), bytes(50_000)
-    sealer = Sealer(one, NONCE)
-    done = sum(together(lambda number: sum(not in_use(lambda: sealer.update(piece)) for _ in range(50))))
-    assert one.encrypt(NONCE, bytes(done * len(piece)), None)[-16:] == sealer.finalize()
+def sealed_whole(text):
+    stream = Cobblestone256Encryptor(KEY, b"")
+    return stream.update(text) + stream.finalize()
 
-    out, stream = [], Cobblestone256Encryptor(KEY, b"")
-    out.append(stream.update(b""))
 
-    def work(number):
-        return sum(not in_use(lambda: out.append((len(out), stream.update(piece)))) for _ in range(50))
+def test_a_file_that_uses_the_object_that_reads_it():
+    opener, sealed = Cobblestone256Decryptor(KEY, b""), io.BytesIO(sealed_whole(bytes(50_000)))
 
-    done = sum(together(work))
-    length = sum(len(sealed) for _, sealed in out[1:]) + len(out[0]) + len(stream.finalize())
-    text = done * len(piece)
-    assert length == 56 + text + 16 * (text // 16384 + 1)
+    class File:
+        def seek(self, *where):
+            return sealed.seek(*where)
+
+        def read(self, size):
+            opener.update(b"")
+            return sealed.read(size)
+
+    assert opener.decrypt_range(File(), 20_000, 5) == bytes(5)
+
+
+def test_the_last_call_of_a_message_is_of_one_thread():
+    for make in (lambda: Sealer(AESGCM(KEY), NONCE), lambda: Cobblestone256Encryptor(KEY, b"")):
+        one = make()
+        one.update(b"text")
+
+        def ends(number):
+            try:
+                return one.finalize()
+            except fastgcm.AlreadyFinalized:
+                return None
+
+        assert sum(ended is not None for ended in together(ends)) == 1
 
 
 def test_buffers_in_use_keep_their_length():

@@ -8,8 +8,8 @@ cd "$2"
 # The version in the name of an archive of sources: NAME_VERSION.orig.tar.gz.
 version() { echo "$1" | sed 's/^[^_]*_//; s/\.orig.*//'; }
 case $1 in
-# ipsec-mb 2 of Debian's testing, with its header: Debian's own build of the library; or, with the argument `bare`, the source of it, built without the SAFE_*
-# options. That needs nasm, make, a C compiler and 7 minutes of one core.
+# ipsec-mb 2 of Debian's testing, with its header: Debian's own build of the library; or, with the argument `bare`, the source of it, or the checkout that
+# IPSEC_MB_SOURCE names, built without the SAFE_* options. That needs nasm, make, a C compiler and 7 minutes of one core.
 ipsec-mb*)
     suite=${IPSEC_MB_SUITE-testing}
     if [ -z "${3-}" ]; then
@@ -18,9 +18,15 @@ ipsec-mb*)
         mv usr/include usr/lib/*/libIPSec_MB.a .
         echo "Debian's $(dpkg-deb --field libipsec-mb-dev_*.deb Version)" >version
     else
-        "$here/debian.sh" "$suite" source --download-only --tar-only intel-ipsec-mb
-        mkdir -p source
-        tar --extract --file intel-ipsec-mb_*.orig.tar.* --directory source --strip-components 1
+        if [ -n "${IPSEC_MB_SOURCE-}" ]; then
+            git clone --quiet "$IPSEC_MB_SOURCE" source
+            from="commit $(git -C source log -1 --format='%h of %cs')"
+        else
+            "$here/debian.sh" "$suite" source --download-only --tar-only intel-ipsec-mb
+            mkdir -p source
+            tar --extract --file intel-ipsec-mb_*.orig.tar.* --directory source --strip-components 1
+            from=$(version intel-ipsec-mb_*.orig.tar.*)
+        fi
         if [ -e source/lib/Makefile ]; then
             make -C source/lib -j"$(nproc)" SHARED=n SAFE_DATA=n SAFE_PARAM=n SAFE_LOOKUP=n
         else
@@ -30,7 +36,7 @@ ipsec-mb*)
         mkdir -p include
         find source -name intel-ipsec-mb.h -exec cp {} include \;
         find source -name libIPSec_MB.a -exec mv {} . \;
-        echo "$(version intel-ipsec-mb_*.orig.tar.*) without SAFE_DATA, SAFE_PARAM, SAFE_LOOKUP" >version
+        echo "$from without SAFE_DATA, SAFE_PARAM, SAFE_LOOKUP" >version
     fi
     ;;
 # libgcrypt of Debian's unstable, and the library of errors that it needs. They are built, with make and a C compiler.

@@ -13,8 +13,8 @@ impl NewFile {
     /// Gives the new file the attributes of the file that it will replace. We may not be allowed to set owner and group: if the new file
     /// has another group than the old one, that group gets what others get.
     pub(super) fn keep_attributes(&self) -> Result<(), Errno> {
-        let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
-        let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
+        let Place { at, force: true, .. } = &self.place else { return Ok(()) };
+        let old = match retry_on_intr(|| rustix::fs::statat(&at.folder, &at.name, AtFlags::SYMLINK_NOFOLLOW)) {
             Err(Errno::NOENT) => return Ok(()),
             old => old?,
         };
@@ -88,7 +88,7 @@ impl NewFile {
 
     /// Returns the old file, by a path through its open folder.
     fn old_path(&self) -> PathBuf {
-        Path::new(&link_to(&self.place.directory)).join(&self.place.name)
+        Path::new(&link_to(&self.place.at.folder)).join(&self.place.at.name)
     }
 
     fn warn(&self, what: &str, error: Errno) {

@@ -209,7 +209,7 @@ fn locked_keys() {
     for args in
         [&["keygen", "-p", "-o", "new"][..], &["keygen", "-r", "age1", "-o", "new"], &["share", "-k", "key", "--for", "a", "-o", "new"]]
     {
-        assert!(bench.fails(4, args).contains("`cargo install --path crates/fastgcm-cli --features age`"), "{args:?}");
+        assert!(bench.fails(4, args).contains("`cargo install --path crates/fastgcm-cli --features age --locked`"), "{args:?}");
     }
     bench.fails(2, &["share", "-k", "key"]);
     bench.passed("commands::locked_keys", 2 + 3 + 1);
@@ -401,9 +401,10 @@ fn several_files() {
     assert_eq!(inspected.matches("verified: ").count(), 2);
     assert_eq!(run(&["seal", "-q", "-k", "key", "--force", "a", "b"]), (Some(0), String::new()));
 
-    // The first two are there already, and one is missing: the last one is sealed.
+    // The first two are there already, of which one was modified since, and one is missing: the last one is sealed.
+    bench.write("a", b"modified");
     let (code, said) = run(&["seal", "-k", "key", "a", "b", "missing", "c"]);
-    assert!(code == Some(5) && said.ends_with("fastgcm: sealed 1 of 4 files\n") && said.lines().count() == 4, "{said}");
+    assert!(code == Some(5) && said.ends_with("fastgcm: sealed 1 of 3 files\n") && said.lines().count() == 5, "{said}");
     assert_eq!(bench.ok(&["open", "-k", "key", "-o", "-", "c.sealed"]), b"c");
     // What is not authentic counts before all else.
     bench.write("there/bad.sealed", &[7; 100]);
@@ -424,17 +425,18 @@ fn several_files() {
     assert!(code == Some(1) && !bench.exists("none") && said.contains("sealed 0 of 2 files"), "{said}");
 
     // Without a key nothing can be done, and that is said once.
-    let (code, said) = run(&["seal", "-k", "nowhere", "new", "key128"]);
+    let (code, said) = run(&["seal", "-k", "nowhere", "--force", "new", "key128"]);
     assert!(code == Some(1) && said == "fastgcm: nowhere: No such file or directory\n", "{said}");
     for (args, why) in [
         (&["seal", "-k", "key", "-o", "out", "a", "b"][..], "-o is for one file, and there are 2"),
         (&["open", "-k", "key", "-o", "-", "a", "b", "c"], "-o is for one file, and there are 3"),
         (&["open", "-k", "key", "--range", "0..1", "a", "b"], "--range is for one file"),
         (&["seal", "-k", "key", "new", "-"], "standard input is no file among several"),
+        (&["seal", "-k", "key", "b", "-"], "standard input is no file among several"),
     ] {
         assert!(bench.fails(2, args).contains(why), "{args:?}");
     }
-    bench.passed("commands::several_files", 4 + 2 + 2 + 1 + 2 + 1 + 1 + 4);
+    bench.passed("commands::several_files", 4 + 2 + 2 + 1 + 2 + 1 + 1 + 5);
 }
 
 /// `--keep-time`, and only that, takes the time of modification along.

@@ -60,6 +60,60 @@ fn terminals() {
     bench.passed("manners::terminals", 3 + 1 + 2 + 2 + 1 + 1 + 3 * 2);
 }
 
+/// The bar of progress is on one line, however narrow the terminal is, and is gone when the work is done.
+#[test]
+fn the_bar_of_progress() {
+    let bench = Bench::new();
+    fs::File::create(bench.path("zeros")).unwrap().set_len(40 << 20).unwrap();
+    for columns in [0, 200, 80, 60, 40, 20, 5] {
+        let (code, shown) = bench.on_wide_terminal(columns, &["seal", "-k", "key", "--force", "zeros"], b"");
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(code == Some(0) && (columns < 24 && columns != 0 || shown.contains("iB/s")), "{columns}: {shown:?}");
+        let width = if columns == 0 { 80 } else { columns.into() };
+        let (screen, widest) = screen(&shown);
+        assert!(widest <= width, "{columns}: {widest}: {shown:?}");
+        assert!(screen.starts_with("sealed:  zeros.sealed\nto open: ") && screen.matches('\n').count() == 2, "{columns}: {screen:?}");
+    }
+    bench.passed("manners::the_bar_of_progress", 7);
+}
+
+/// What stands on a screen in the end, without lines that are empty at the end, and the most columns that a line with a bar ever had.
+fn screen(shown: &str) -> (String, usize) {
+    let (mut lines, mut line, mut widest) = (vec![String::new()], 0, 0);
+    let mut letters = shown.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\r' => lines[line] += "\r",
+            '\n' => {
+                line += 1;
+                lines.resize(lines.len().max(line + 1), String::new());
+            }
+            '\x1b' => {
+                let mut order = String::new();
+                while !order.ends_with(char::is_alphabetic) {
+                    order.extend(letters.next());
+                }
+                match &*order {
+                    "[2K" | "[K" => lines[line].clear(),
+                    "[1A" => line = line.checked_sub(1).unwrap_or_else(|| panic!("{shown:?}")),
+                    order => panic!("{order}"),
+                }
+            }
+            letter => {
+                if lines[line].ends_with('\r') {
+                    lines[line].clear();
+                }
+                lines[line].push(letter);
+            }
+        }
+        if lines[line].contains(['%', '[']) {
+            widest = widest.max(lines[line].trim_end_matches('\r').chars().count());
+        }
+    }
+    let lines: Vec<_> = lines.iter().map(|line| line.replace('\r', "")).collect();
+    (lines.join("\n"), widest)
+}
+
 /// New files: secrets for the owner only, the rest by the umask. What is replaced keeps its mode, owner and
 /// group.
 #[test]

@@ -4,7 +4,10 @@ use crate::support::{Bench, full, text};
 use std::{
     fs,
     io::{Read, Write},
-    os::unix::fs::{FileExt, symlink},
+    os::unix::{
+        fs::{FileExt, OpenOptionsExt, lchown, symlink},
+        process::CommandExt,
+    },
     path::Path,
     process::{Child, Stdio},
     thread,
@@ -248,6 +251,38 @@ fn a_target_that_appears_meanwhile_is_untouched() {
     bench.passed("nothing_lost::a_target_that_appears_meanwhile_is_untouched", 3);
 }
 
+/// A file system that has neither hard links nor a rename that replaces nothing: exFAT by FUSE, at the folder that this variable names.
+#[test]
+fn without_links() {
+    let Some(folder) = std::env::var_os("FASTGCM_UNLINKED") else {
+        println!("SKIPPED nothing_lost::without_links: there is no file system without links (`.ci/run tests` makes one)");
+        return;
+    };
+    let bench = Bench::within(Path::new(&folder));
+    bench.write("a", &text(300_000));
+    assert!(fs::hard_link(bench.path("a"), bench.path("link")).is_err(), "this file system has links");
+    bench.ok(&["seal", "-k", "key", "a"]);
+    bench.fails(5, &["seal", "-k", "key", "a"]);
+    bench.fails(5, &["keygen", "-o", "key"]);
+    bench.ok(&["seal", "-k", "key", "--force", "a"]);
+    bench.ok(&["seal", "--new-key", "new", "-o", "b.sealed", "a"]);
+    bench.ok(&["rekey", "-k", "new", "--new-key", "newer", "b.sealed"]);
+    for (key, sealed) in [("key", "a.sealed"), ("newer", "b.sealed")] {
+        fs::remove_file(bench.path("a")).unwrap();
+        bench.ok(&["open", "-k", key, "-o", "a", sealed]);
+        assert!(bench.read("a") == text(300_000));
+    }
+    // Something comes to the name while the program works.
+    let mut child = bench.command(&["seal", "-k", "key", "-o", "c", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(&text(1 << 20)).unwrap();
+    bench.write("c", b"precious");
+    drop(pipe);
+    assert_eq!((child.wait_with_output().unwrap().status.code(), bench.read("c")), (Some(5), b"precious".to_vec()));
+    assert_eq!(bench.names(), ["a", "a.sealed", "b.sealed", "c", "key", "key128", "new", "newer"]);
+    bench.passed("nothing_lost::without_links", 9);
+}
+
 /// A new key is complete on the disk before the first byte of the output.
 #[test]
 fn a_new_key_comes_first() {
@@ -370,6 +405,111 @@ fn devices_and_named_pipes_are_not_replaced() {
     let opened = bench.run_with(&["open", "-k", "key", "-"], &sealed);
     assert!(opened.stdout == text(100_000));
     bench.passed("nothing_lost::devices_and_named_pipes_are_not_replaced", 4);
+}
+
+/// Number of the user `nobody`.
+const STRANGER: u32 = 65534;
+
+/// A pipe, a link and a file that somebody else has put into a folder that all share get nothing, whether or not the kernel would see to it.
+#[test]
+fn what_a_stranger_put_there() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED nothing_lost::what_a_stranger_put_there: only the superuser makes a file of another user");
+        return;
+    }
+    let bench = Bench::new();
+    bench.write("a", b"secret");
+    bench.write("own", b"precious");
+    fs::create_dir(bench.path("shared")).unwrap();
+    bench.set_mode("shared", 0o1777);
+    let pipe =
+        |name: &str| rustix::fs::mknodat(rustix::fs::CWD, bench.path(name), rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    let belongs = |name: &str, owner: u32| lchown(bench.path(name), Some(owner), Some(owner)).unwrap();
+    bench.ok(&["seal", "-k", "key", "-o", "shared/b.sealed", "a"]);
+    pipe("shared/b");
+    bench.write("shared/file", b"a trap");
+    symlink("../own", bench.path("shared/link")).unwrap();
+    symlink("shared/link", bench.path("through")).unwrap();
+    symlink("shared/b", bench.path("to-pipe")).unwrap();
+    ["shared/b", "shared/file", "shared/link"].iter().for_each(|name| belongs(name, STRANGER));
+    // With and without somebody who reads the pipe.
+    for reader in [
+        None,
+        Some(fs::OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(bench.path("shared/b"))),
+    ] {
+        for args in [
+            &["open", "-k", "key", "shared/b.sealed"][..],
+            &["open", "-k", "key", "--force", "shared/b.sealed"],
+            &["open", "-k", "key", "-o", "to-pipe", "shared/b.sealed"],
+            &["seal", "-k", "key", "-o", "shared/b", "a"],
+            &["keygen", "-o", "shared/b"],
+            &["open", "-k", "key", "--force", "-o", "shared/link", "shared/b.sealed"],
+            &["open", "-k", "key", "--force", "-o", "through", "shared/b.sealed"],
+            &["open", "-k", "key", "--force", "-o", "shared/file", "shared/b.sealed"],
+        ] {
+            let said = bench.fails(5, args);
+            assert!(said.contains("belongs to another user"), "{said}");
+        }
+        if let Some(reader) = reader {
+            let mut got = Vec::new();
+            let _ = reader.unwrap().read_to_end(&mut got);
+            assert!(got.is_empty());
+        }
+    }
+    assert!(bench.read("own") == b"precious" && bench.read("shared/file") == b"a trap");
+    // One's own, in such a folder, and a stranger's in a folder of one's own, are as ever.
+    belongs("shared/link", 0);
+    bench.ok(&["open", "-k", "key", "--force", "-o", "through", "shared/b.sealed"]);
+    assert!(bench.read("own") == b"secret");
+    let name = "shared/b";
+    for (mode, owner) in [(0o1777, 0), (0o755, STRANGER), (0o777, STRANGER), (0o1755, STRANGER)] {
+        belongs(name, owner);
+        bench.set_mode("shared", mode);
+        let child = bench.command(&["open", "-k", "key", "shared/b.sealed"]).spawn().unwrap();
+        assert!(bench.read(name) == b"secret" && child.wait_with_output().unwrap().status.success());
+    }
+    bench.set_mode("shared", 0o1777);
+    let output = bench.by("bash", "cd shared; fastgcm open -k ../key -o >(cat > ../got) b.sealed; wait $!");
+    assert!(output.status.success() && bench.read("got") == b"secret", "{output:?}");
+    bench.passed("nothing_lost::what_a_stranger_put_there", 1 + 16 + 1 + 4 + 1);
+}
+
+/// A folder into which one may put files, and not look: what is there stays, and what comes appears whole.
+#[test]
+fn a_folder_that_may_not_be_listed() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED nothing_lost::a_folder_that_may_not_be_listed: only the superuser becomes another user");
+        return;
+    }
+    let bench = Bench::new();
+    bench.copy_program("fastgcm");
+    bench.write("a", &text(100_000));
+    for (name, mode) in [("box", 0o733), ("own", 0o700)] {
+        fs::create_dir(bench.path(name)).unwrap();
+        bench.set_mode(name, mode);
+    }
+    lchown(bench.path("own"), Some(STRANGER), Some(STRANGER)).unwrap();
+    bench.set_mode(".", 0o711);
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(bench.path("fastgcm"));
+        let output = command.args(args).current_dir(bench.path(".")).uid(STRANGER).gid(STRANGER).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (code, args) in [
+        (0, &["keygen", "-o", "own/key"][..]),
+        (0, &["seal", "-k", "own/key", "-o", "box/a.sealed", "a"]),
+        (5, &["seal", "-k", "own/key", "-o", "box/a.sealed", "a"]),
+        (0, &["seal", "-k", "own/key", "--force", "-o", "box/a.sealed", "a"]),
+        (0, &["open", "-k", "own/key", "-o", "box/a", "box/a.sealed"]),
+        (0, &["keygen", "-o", "box/key"]),
+    ] {
+        let (ended, said) = run(args);
+        assert_eq!(ended, Some(code), "{args:?}: {said}");
+    }
+    let mut names: Vec<_> = fs::read_dir(bench.path("box")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert!(names == ["a", "a.sealed", "key"] && bench.read("box/a") == text(100_000), "{names:?}");
+    println!("nothing_lost::a_folder_that_may_not_be_listed ok 6");
 }
 
 /// Below 64 MiB for any size of file and any number of threads.

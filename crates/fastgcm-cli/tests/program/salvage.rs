@@ -2,7 +2,10 @@
 
 use crate::support::{Bench, text};
 use fastgcm_file::{CHUNK_LEN, HEADER_LEN, SEALED_CHUNK_LEN};
-use std::fs;
+use std::{
+    fs,
+    os::unix::fs::{FileExt, MetadataExt},
+};
 
 const LEN: usize = 5 * CHUNK_LEN + 1000;
 
@@ -27,7 +30,7 @@ fn what_verifies_is_saved() {
     };
     let swapped = [&sealed[..start(1)], &sealed[start(2)..start(3)], &sealed[start(1)..start(2)], &sealed[start(3)..]].concat();
     let chunk = |first: usize, behind: usize| first * CHUNK_LEN..behind * CHUNK_LEN;
-    let end = "its end is lost: what came behind byte";
+    let end = "its end is lost";
     let mut cases = 0;
     for (bad, saved, said) in [
         (flipped(&[start(1) + 5]), without(&[chunk(1, 2)], LEN), vec!["bytes 16384..32768 are lost"]),
@@ -36,10 +39,14 @@ fn what_verifies_is_saved() {
             without(&[chunk(0, 1), chunk(2, 4)], LEN),
             vec!["bytes 0..16384 are", "bytes 32768..65536 are"],
         ),
-        (swapped, without(&[chunk(1, 3)], LEN), vec!["bytes 16384..49152 are lost"]),
+        (
+            swapped,
+            without(&[chunk(2, 3)], LEN),
+            vec!["bytes 32768..49152 are lost", "before byte 16384 of its text the file has 16400 bytes too many"],
+        ),
         (sealed[..sealed.len() - 1].to_vec(), without(&[], 5 * CHUNK_LEN), vec![end, "81920"]),
         (sealed[..start(3) + 100].to_vec(), without(&[], 3 * CHUNK_LEN), vec![end, "49152"]),
-        (sealed[..start(2)].to_vec(), without(&[], 2 * CHUNK_LEN), vec![end, "32768"]),
+        (sealed[..start(2)].to_vec(), without(&[], 2 * CHUNK_LEN), vec!["its end is lost: what came behind byte 32768"]),
         (flipped(&[sealed.len() - 1]), without(&[], 5 * CHUNK_LEN), vec![end]),
         ([&sealed[..], &[0; 20_000]].concat(), without(&[], LEN), vec!["its text ends with byte 82920"]),
         ([&sealed[..], b"x"].concat(), without(&[], LEN), vec!["its text ends with byte 82920"]),
@@ -68,7 +75,9 @@ fn what_verifies_is_saved() {
         bench.write("bad.sealed", &bad);
         let output =
             if args.contains(&"there") { bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]) } else { salvage(args) };
-        assert!(output.status.code() == Some(3) && !bench.exists("out"), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && !bench.exists("out"), "{said}");
+        assert_eq!(said.contains("without the 56 bytes"), bad.len() < HEADER_LEN, "{said}");
         cases += 1;
     }
     bench.write("bad.sealed", &sealed);
@@ -87,6 +96,103 @@ fn what_verifies_is_saved() {
         bench.fails(2, args);
     }
     println!("salvage::what_verifies_is_saved ok {}", cases + 1 + 3);
+}
+
+/// Bytes that are missing in the middle, or were added there, cost the chunk that they are in, and no other.
+#[test]
+fn what_is_behind_bytes_that_are_missing() {
+    const CHUNKS: usize = 40;
+    let bench = Bench::new();
+    let text = text(CHUNKS * CHUNK_LEN + 1000);
+    bench.write("a", &text);
+    bench.ok(&["seal", "-k", "key", "a"]);
+    let sealed = bench.read("a.sealed");
+    let start = |chunk: usize| HEADER_LEN + chunk * SEALED_CHUNK_LEN;
+    let without = |from: usize, len: usize| [&sealed[..from], &sealed[from + len..]].concat();
+    let with = |at: usize, len: usize| [&sealed[..at], &vec![9; len], &sealed[at..]].concat();
+    let mut cases = 0;
+    let mut saved = |bad: &[u8], lost: &[(usize, usize)], said: &[&str]| {
+        bench.write("bad.sealed", bad);
+        let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(3) && said.iter().all(|said| message.contains(said)), "{said:?}: {message}");
+        assert!(!message.contains("its end is lost") && !message.contains("has 0 bytes"), "{message}");
+        let mut wanted = text.clone();
+        lost.iter().for_each(|(first, behind)| wanted[first * CHUNK_LEN..(behind * CHUNK_LEN).min(text.len())].fill(0));
+        assert!(bench.read("out") == wanted, "{message}");
+        fs::remove_file(bench.path("out")).unwrap();
+        cases += 1;
+    };
+    for len in [1, 512, 5000, SEALED_CHUNK_LEN - 1] {
+        let few = format!("has {len} bytes too few");
+        let behind = if len == SEALED_CHUNK_LEN - 1 { 5 } else { 4 };
+        saved(&without(start(3) + 100, len), &[(3, behind)], &[&few]);
+        let many = format!("has {len} bytes too many");
+        saved(&with(start(3) + 100, len), &[(3, 4)], &[&many]);
+        saved(&with(start(3), len), &[], &[&many]);
+    }
+    // A whole chunk, and many sectors.
+    saved(&without(start(3), SEALED_CHUNK_LEN), &[(3, 4)], &["has 16400 bytes too few"]);
+    saved(&without(start(5) + 77, 100 * 512), &[(5, 9)], &["has 51200 bytes too few"]);
+    saved(&without(start(2) + 16_000, 900 * 512), &[(2, 32)], &["has 460800 bytes too few"]);
+    // The last chunk, and two places: at the second one the chunks are where they belong.
+    saved(&without(start(CHUNKS - 1) + 5, 10), &[(CHUNKS - 1, CHUNKS)], &["has 10 bytes too few"]);
+    let twice = without(start(3) + 100, 7);
+    let twice = [&twice[..start(20)], &[9; 7], &twice[start(20)..]].concat();
+    saved(&twice, &[(3, 4), (20, 21)], &["has 7 bytes too few"]);
+    // Three chunks in a row that were changed, and all others are at their places.
+    let mut damaged = sealed.clone();
+    (7..10).for_each(|chunk| damaged[start(chunk)] ^= 1);
+    saved(&damaged, &[(7, 10)], &[]);
+    // What is too far away is said to be there, and no more than that.
+    bench.write("bad.sealed", &without(start(2) + 16_000, 30 * SEALED_CHUNK_LEN + 1));
+    let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(3) && said.contains("or bytes are missing or were added behind byte 32768"), "{said}");
+    println!("salvage::what_is_behind_bytes_that_are_missing ok {}", cases + 1);
+}
+
+/// Terabytes that the file system does not have are not read, and a gap costs no space.
+#[test]
+fn holes() {
+    const TIB: u64 = 1 << 40;
+    let bench = Bench::new();
+    bench.write("a", &text(LEN));
+    bench.ok(&["seal", "-k", "key", "a"]);
+    let sealed = fs::File::options().write(true).open(bench.path("a.sealed")).unwrap();
+    if sealed.set_len(TIB).is_err() {
+        println!("SKIPPED salvage::holes: this file system has no files of a TiB");
+        return;
+    }
+    let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "a.sealed"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(3) && said.contains(&format!("its text ends with byte {LEN}")) && bench.read("out") == text(LEN),
+        "{said}"
+    );
+    // A chunk far behind: what is lost before it is a hole in the output.
+    let number = TIB / 2 / CHUNK_LEN as u64;
+    let key = fastgcm_file::Key::new(fastgcm_file::Format::Cobblestone256, &base16(&bench.read("key"))).unwrap();
+    let header = bench.read_at("a.sealed", 0, HEADER_LEN);
+    let cipher = fastgcm_file::Cipher::of(&key, b"", header[..].try_into().unwrap()).unwrap();
+    let mut chunk = [0; 21];
+    cipher.seal_chunk(number, b"later", &mut chunk).unwrap();
+    let at = HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64;
+    sealed.set_len(at).unwrap();
+    sealed.write_all_at(&chunk, at).unwrap();
+    let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "far", "a.sealed"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let end = number * CHUNK_LEN as u64;
+    assert!(output.status.code() == Some(3) && said.contains(&format!("bytes {}..{end} are lost", 5 * CHUNK_LEN)), "{said}");
+    assert_eq!(bench.read_at("far", end, 5), b"later");
+    let far = fs::metadata(bench.path("far")).unwrap();
+    assert!(far.len() == end + 5 && far.blocks() < 2048, "{far:?}");
+    bench.passed("salvage::holes", 1 + 2);
+}
+
+fn base16(line: &[u8]) -> Vec<u8> {
+    let digits = str::from_utf8(line).unwrap().trim();
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
 /// A range says what of the file it has verified, and a damaged file says what to do.

@@ -19,7 +19,12 @@ pub(crate) struct Bench {
 impl Bench {
     /// With `key` (32 bytes) and `key128` in it.
     pub(crate) fn new() -> Self {
-        let bench = Self { dir: tempfile::tempdir().unwrap(), runs: AtomicUsize::new(0) };
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// In a new directory in that folder.
+    pub(crate) fn within(folder: &Path) -> Self {
+        let bench = Self { dir: tempfile::tempdir_in(folder).unwrap(), runs: AtomicUsize::new(0) };
         bench.ok(&["keygen", "-o", "key"]);
         bench.ok(&["keygen", "-o", "key128", "--format", "cobblestone-128"]);
         bench.runs.store(0, Ordering::Relaxed);
@@ -50,6 +55,12 @@ impl Bench {
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn read_at(&self, name: &str, at: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        std::os::unix::fs::FileExt::read_exact_at(&fs::File::open(self.path(name)).unwrap(), &mut bytes, at).unwrap();
+        bytes
     }
 
     pub(crate) fn exists(&self, name: &str) -> bool {
@@ -99,6 +110,11 @@ impl Bench {
 
     /// On a terminal, where all that it writes appears as it is; with something on its standard input.
     pub(crate) fn on_terminal(&self, args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>) {
+        self.on_wide_terminal(0, args, input)
+    }
+
+    /// On a terminal of that many columns; with 0 it does not say how many it has.
+    pub(crate) fn on_wide_terminal(&self, columns: u16, args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>) {
         use rustix::{pty, termios};
         let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY | pty::OpenptFlags::CLOEXEC;
         let mut screen = fs::File::from(pty::openpt(flags).unwrap());
@@ -106,6 +122,8 @@ impl Bench {
         pty::unlockpt(&screen).unwrap();
         let name = pty::ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
         let terminal = fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+        let size = termios::Winsize { ws_row: 24 * columns.min(1), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        termios::tcsetwinsize(&terminal, size).unwrap();
         let mut raw = termios::tcgetattr(&terminal).unwrap();
         raw.make_raw();
         termios::tcsetattr(&terminal, termios::OptionalActions::Now, &raw).unwrap();

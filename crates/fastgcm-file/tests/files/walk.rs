@@ -30,7 +30,8 @@ const SIZES: [Walk; 16] = [
     ("writer::write", giant_writes),
 ];
 
-const WITHOUT_SIZES: [&str; 22] = [
+/// (The functions of `naming` take paths and open files: `tests/naming.rs` has their errors.)
+const WITHOUT_SIZES: [&str; 28] = [
     "cipher::create",
     "cipher::of",
     "cipher::with_salt",
@@ -43,6 +44,12 @@ const WITHOUT_SIZES: [&str; 22] = [
     "key::fingerprint",
     "key::format",
     "key::backend",
+    "naming::give_name",
+    "naming::of",
+    "naming::publish",
+    "naming::refuse_stranger",
+    "naming::sync",
+    "naming::sync_name",
     "range::len",
     "range::is_empty",
     "reader::fill_buf",
@@ -73,7 +80,7 @@ const ERRORS: [Walk; 14] = [
 ];
 
 /// They call nothing of the caller's. (What happens without random bytes: `no_random.rs`.)
-const WITHOUT_CALLS: [&str; 24] = [
+const WITHOUT_CALLS: [&str; 30] = [
     "cipher::create",
     "cipher::of",
     "cipher::with_salt",
@@ -93,6 +100,12 @@ const WITHOUT_CALLS: [&str; 24] = [
     "key::fingerprint",
     "key::format",
     "key::backend",
+    "naming::give_name",
+    "naming::of",
+    "naming::publish",
+    "naming::refuse_stranger",
+    "naming::sync",
+    "naming::sync_name",
     "range::len",
     "range::is_empty",
     "reader::get_ref",

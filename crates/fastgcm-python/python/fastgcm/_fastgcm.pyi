@@ -1,3 +1,4 @@
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeAlias, TypedDict, final, overload, type_check_only
@@ -35,12 +36,16 @@ __all__ = [
     "combine",
     "cpu",
     "hash_part",
+    "in_place",
     "open_part",
     "open_part_into",
+    "place",
+    "publish",
     "seal_part",
     "seal_part_into",
 ]
 
+_StrPath: TypeAlias = str | os.PathLike[str]
 _Many: TypeAlias = list[bytes] | list[bytearray] | list[memoryview] | list[_Buffer] | tuple[_Buffer, ...]
 _Aads: TypeAlias = _Buffer | _Many | None
 
@@ -52,6 +57,9 @@ class Cpu(TypedDict):
 __version__: str
 
 def cpu() -> Cpu: ...
+def in_place(path: _StrPath) -> None: ...
+def place(path: _StrPath) -> str: ...
+def publish(old: _StrPath, new: _StrPath, replace: bool) -> None: ...
 
 @final
 class AESGCM:

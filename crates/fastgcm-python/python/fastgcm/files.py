@@ -16,6 +16,7 @@ import os
 import secrets
 from typing import TypeAlias
 
+from ._fastgcm import place, publish
 from .cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 from .exceptions import InvalidTag
 from .hazmat import CobblestoneChunks
@@ -96,7 +97,7 @@ class Appearing:
             raise IsADirectoryError(path)
         if exclusive and os.path.lexists(path):
             raise FileExistsError(path)
-        self.path, self.exclusive = path if exclusive else os.path.realpath(path), exclusive
+        self.path, self.exclusive = place(path), exclusive
         self.partial = partial(self.path)
         try:
             self.file = open(self.partial, "xb", buffering=1 << 18, opener=lambda name, flags: os.open(name, flags, mode))
@@ -114,24 +115,10 @@ class Appearing:
         self.file.close()
 
     def commit(self) -> None:
-        if self.exclusive:
-            os.link(self.partial, self.path)  # fails if it exists
-            os.unlink(self.partial)
-        else:
-            os.replace(self.partial, self.path)
-        in_place(self.path)
+        publish(self.partial, self.path, not self.exclusive)
 
     def discard(self) -> None:
         with contextlib.suppress(OSError):  # the disk is full, say
             self.file.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.partial)
-
-
-def in_place(path: str) -> None:
-    """Puts the name of a file on the disk, and not only its content."""
-    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

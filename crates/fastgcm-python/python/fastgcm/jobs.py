@@ -20,6 +20,7 @@ True
 """
 
 import contextlib
+import errno
 import hashlib
 import hmac
 import importlib
@@ -30,8 +31,9 @@ import shutil
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, TypeAlias
 
+from ._fastgcm import in_place, publish
 from .exceptions import InvalidTag, OtherText
-from .files import StrPath, in_place, refusal
+from .files import StrPath, refusal
 from .hazmat import CobblestoneChunks
 
 __all__ = ["CHUNK", "EnvironmentKey", "FileKey", "FunctionKey", "Opening", "OtherText", "Sealing", "key_of", "on_dask", "on_spark"]
@@ -41,6 +43,7 @@ Receipts: TypeAlias = Iterable[tuple[int, str]]
 CHUNK = 16384
 TAG = 16
 HEADER = 56
+RECEIPT = "receipt"
 SLICE = 64  # chunks that are read at a time
 
 
@@ -143,31 +146,37 @@ class _Staged:
             os.close(file)
 
     def _publish(self, overwrite: bool) -> None:
-        if overwrite:
-            os.replace(self._body(), self.target)
-        else:
-            os.link(self._body(), self.target)  # fails if it exists
-        in_place(self.target)
+        publish(self._body(), self.target, overwrite)
         self.abandon()
 
     def _claim(self, index: int, receipt: str) -> None:
-        """Keeps the first claim to a part, whole or not at all."""
+        """Keeps the first claim to a part, whole or not at all.
+
+        A claim is a folder with the receipt in it. On each file system a folder can be renamed at once and whole, and never to the name of a folder that
+        has something in it. (Not each has hard links, or another way to rename a file to a name that must be free.)
+        """
         claim = os.path.join(self.stage, str(index))
         mine = f"{claim}.{secrets.token_hex(8)}"
         try:
-            with open(mine, "x") as file:
+            os.mkdir(mine, 0o700)
+            with open(os.path.join(mine, RECEIPT), "x") as file:
                 file.write(receipt)
                 file.flush()
                 os.fsync(file.fileno())
-            os.link(mine, claim)
-        except FileExistsError:
-            with open(claim) as file:
-                if not hmac.compare_digest(file.read(), receipt):
-                    raise OtherText(f"part {index} of {self.target} has another text than before") from None
+            in_place(file.name)
+            os.rename(mine, claim)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+            if not hmac.compare_digest(self._claimed(index), receipt):
+                raise OtherText(f"part {index} of {self.target} has another text than before") from None
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(mine)
+            shutil.rmtree(mine, ignore_errors=True)
         in_place(claim)  # also one that somebody else made: a crash may have come before its name was on the disk
+
+    def _claimed(self, index: int) -> str:
+        with open(os.path.join(self.stage, str(index), RECEIPT)) as file:
+            return file.read()
 
 
 @dataclass(frozen=True)
@@ -273,9 +282,8 @@ class Sealing(_Job):
         if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
         for index, receipt in of_parts.items():
-            with open(os.path.join(self.stage, str(index))) as file:
-                if not hmac.compare_digest(file.read(), receipt):
-                    raise OtherText(f"part {index} has another receipt than the one that was claimed")
+            if not hmac.compare_digest(self._claimed(index), receipt):
+                raise OtherText(f"part {index} has another receipt than the one that was claimed")
         self._write(0, self._cipher().header)
         size = HEADER + self.length + (self.length // CHUNK + 1) * TAG
         if os.stat(self._body()).st_size != size:
