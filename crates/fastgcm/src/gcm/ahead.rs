@@ -162,8 +162,7 @@ impl<S: Isa> Counters<S> for Take<'_, S> {
             x[I] = s.state(s.xor(entries.load(s, I * S::BLOCKS), self.difference));
         } });
         if self.at >= self.kept {
-            let zero = no_memset(s);
-            each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { self.table.store(s, self.at + I * S::BLOCKS, zero); } });
+            self.table.wipe_at::<S, N>(s, self.at);
         }
         self.at += N * S::BLOCKS;
     }

@@ -62,6 +62,17 @@ impl<const N: usize> Table<N> {
         optimization_barrier(self);
     }
 
+    /// Writes zeros to `VECTORS` vectors, eight at most, from block `i` on.
+    #[inline(always)]
+    pub(crate) fn wipe_at<S: Vectors, const VECTORS: usize>(&mut self, s: S, i: usize) {
+        assert!(VECTORS <= 8 && i <= N - VECTORS * S::BLOCKS);
+        let (zero, place) = (no_memset(s), self.0.as_mut_ptr().cast::<u8>().wrapping_add(16 * i));
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < VECTORS } {
+            // SAFETY: the assertion has checked the bounds.
+            unsafe { s.store(place.add(16 * S::BLOCKS * I), zero) }
+        } });
+    }
+
     /// Returns `blocks` blocks from block `i` on.
     #[inline(always)]
     pub(crate) fn part(&self, i: usize, blocks: usize) -> Part<'_> {
