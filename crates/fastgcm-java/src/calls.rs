@@ -139,6 +139,20 @@ fn short<const N: usize>(tag: &Tag) -> ShortTag<N> {
     ShortTag(std::array::from_fn(|at| tag.0[at]))
 }
 
+/// Returns which version of the package this is, as a number: the classes of Java refuse the library of another version.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_java_version() -> c_int {
+    const VERSION: c_int = {
+        let (text, mut parts, mut part, mut at) = (env!("CARGO_PKG_VERSION").as_bytes(), 0, 0, 0);
+        while at < text.len() && text[at] != b'-' {
+            (parts, part) = if text[at] == b'.' { (1000 * parts + part, 0) } else { (parts, 10 * part + (text[at] - b'0') as c_int) };
+            at += 1;
+        }
+        1000 * parts + part
+    };
+    VERSION
+}
+
 /// Starts the library: `name` is the back end for which keys are made, if this machine can run it; otherwise they are made for the best
 /// one. Returns how many bytes of a message go in one call, so that no call takes more than 100 us: garbage collection waits for it.
 ///
