@@ -139,18 +139,10 @@ fn short<const N: usize>(tag: &Tag) -> ShortTag<N> {
     ShortTag(std::array::from_fn(|at| tag.0[at]))
 }
 
-/// Returns which version of the package this is, as a number: the classes of Java refuse the library of another version.
+/// Returns a number that differs where the functions differ: the classes of Java refuse the library of another jar.
 #[unsafe(no_mangle)]
-pub extern "C" fn fastgcm_java_version() -> c_int {
-    const VERSION: c_int = {
-        let (text, mut parts, mut part, mut at) = (env!("CARGO_PKG_VERSION").as_bytes(), 0, 0, 0);
-        while at < text.len() && text[at] != b'-' {
-            (parts, part) = if text[at] == b'.' { (1000 * parts + part, 0) } else { (parts, 10 * part + (text[at] - b'0') as c_int) };
-            at += 1;
-        }
-        1000 * parts + part
-    };
-    VERSION
+pub extern "C" fn fastgcm_java_fingerprint() -> c_int {
+    crate::jni::FINGERPRINT
 }
 
 /// Starts the library: `name` is the back end for which keys are made, if this machine can run it; otherwise they are made for the best

@@ -195,7 +195,18 @@ unsafe fn find_fields(env: *mut JNIEnv) {
 
 /// Functions of the class `io.github.fastgcm.Native`.
 macro_rules! native {
-    ($(fn $name:ident($env:ident $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)+) => {$(
+    ($(fn $name:ident($env:ident $(, $argument:ident: $type:ident)*) -> $result:tt $body:block)+) => {
+        /// A hash (FNV) of the names and types of all of these.
+        pub(crate) const FINGERPRINT: jint = {
+            let text = concat!($(stringify!($name), "(", $(stringify!($type), ",",)* ")", stringify!($result), ";"),+).as_bytes();
+            let (mut hash, mut at) = (0x811c_9dc5u32, 0);
+            while at < text.len() {
+                hash = (hash ^ text[at] as u32).wrapping_mul(0x0100_0193);
+                at += 1;
+            }
+            hash as jint
+        };
+        $(
         /// Does what its namesake in `calls` does.
         ///
         /// # Safety
@@ -228,8 +239,8 @@ native! {
         if has(&SEGMENT) || has(&MAPPED) { -address } else { address }
     }
 
-    fn Java_io_github_fastgcm_Native_version(_env) -> jint {
-        fastgcm_java_version()
+    fn Java_io_github_fastgcm_Native_fingerprint(_env) -> jint {
+        fastgcm_java_fingerprint()
     }
 
     fn Java_io_github_fastgcm_Native_key(env, bytes: jbyteArray, size: jint) -> jlong {

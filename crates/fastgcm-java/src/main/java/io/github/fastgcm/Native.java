@@ -48,8 +48,8 @@ final class Native {
         Objects.requireNonNull(new byte[7][0]);
     }
 
-    /** Returns which version the library has, as a number. */
-    static native int version();
+    /** Returns {@link Library#FINGERPRINT}, if the library is that of these classes. */
+    static native int fingerprint();
 
     static native long key(byte[] bytes, int size);
 

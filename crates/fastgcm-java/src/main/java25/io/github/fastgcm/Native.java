@@ -27,7 +27,7 @@ final class Native {
     private static final MemoryLayout MEMORY = ValueLayout.ADDRESS; // what may be an array
 
     // Not critical: Java looks for exceptions that wait only where its thread leaves Java.
-    private static final MethodHandle VERSION = Linker.nativeLinker().downcallHandle(function("version"), FunctionDescriptor.of(INT));
+    private static final MethodHandle FINGERPRINT = Linker.nativeLinker().downcallHandle(function("fingerprint"), FunctionDescriptor.of(INT));
     private static final MethodHandle START = of("start", INT, MEMORY, LONG);
     private static final MethodHandle BACKEND = of("backend", INT, MEMORY, LONG);
     private static final MethodHandle KEY = of("key", LONG, MEMORY, LONG);
@@ -140,12 +140,12 @@ final class Native {
     }
 
     static void settle() {
-        version();
+        fingerprint();
     }
 
-    static int version() {
+    static int fingerprint() {
         try {
-            return (int) VERSION.invokeExact();
+            return (int) FINGERPRINT.invokeExact();
         } catch (Throwable thrown) {
             throw told(thrown);
         }

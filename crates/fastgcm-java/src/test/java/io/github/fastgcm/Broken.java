@@ -61,8 +61,8 @@ final class Broken {
         }
     }
 
-    static int version() {
-        return Native.version();
+    static int fingerprint() {
+        return Native.fingerprint();
     }
 
     static long key(byte[] bytes, int size) {

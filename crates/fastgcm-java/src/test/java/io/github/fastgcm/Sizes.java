@@ -271,7 +271,7 @@ final class Sizes {
             count += refuses(walked, "derive", size >= 64, () -> Native.derive(new byte[32], new byte[24], new byte[size], false));
         }
         Native.freeKey(key);
-        walked.addAll(Arrays.asList("address", "bind", "checkAlive", "freeKey", "freePieces", "memory", "settle", "version", "way")); // they take none
+        walked.addAll(Arrays.asList("address", "bind", "checkAlive", "fingerprint", "freeKey", "freePieces", "memory", "settle", "way")); // they take none
         for (Method method : Native.class.getDeclaredMethods()) {
             boolean isCalled = !Modifier.isPrivate(method.getModifiers()) && !method.isSynthetic();
             check(!isCalled || walked.contains(method.getName()), "nobody has walked " + method.getName());
