@@ -5,7 +5,7 @@
 
 In a picture each text lies within it. In a page each text is seen on what is behind it, no title stands there twice, and
 the page is not wider than a window of 390 pixels or more: only its tables and its charts scroll. There letters have 9 pixels or more, and names leave
-half of the window to what they name. No line of a chart lies upon another one of its width.
+half of the window to what they name.
 """
 
 import os

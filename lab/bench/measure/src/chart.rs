@@ -243,14 +243,19 @@ mod tests {
         let group = results.cases[0].case.group.clone();
         let widths = |results: &Results| {
             let image = super::images(results, &group).unwrap().remove(0);
-            let lines = image.split("<polyline").skip(1).filter_map(|line| line.split_once("stroke-width=\"")?.1.split_once('"')?.0.parse().ok());
+            let lines =
+                image.split("<polyline").skip(1).filter_map(|line| line.split_once("stroke-width=\"")?.1.split_once('"')?.0.parse().ok());
             lines.collect::<Vec<u32>>()
         };
         let before = widths(&results);
         let first = results.cases[0].contenders[0].contender.clone();
         for measured in &mut results.cases {
             let twin = measured.contenders.iter().find(|one| one.contender == first).cloned();
-            measured.contenders.extend(twin.map(|twin| Measurement { contender: "twin".into(), median_ns: twin.median_ns * 1.001, ..twin }));
+            measured.contenders.extend(twin.map(|twin| Measurement {
+                contender: "twin".into(),
+                median_ns: twin.median_ns * 1.001,
+                ..twin
+            }));
         }
         let after = widths(&results);
         assert!(before.iter().all(|width| *width < 5) && after.contains(&5), "{before:?} {after:?}");
