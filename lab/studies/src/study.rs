@@ -162,11 +162,8 @@ pub fn run(name: &str, bench: &Bench<'_>, machine: Machine) -> Result<Report, St
     }
     // What is counted is as sure at a glance.
     let is_glance = bench.quick && known != "packed-2010";
-    report.verdict = if is_glance {
-        "There is no verdict: a glance (--quick) has too few samples for one.".into()
-    } else {
-        verdict(&report)
-    };
+    report.verdict =
+        if is_glance { "There is no verdict: a glance (--quick) has too few samples for one.".into() } else { verdict(&report) };
     Ok(report)
 }
 
