@@ -139,12 +139,6 @@ fn short<const N: usize>(tag: &Tag) -> ShortTag<N> {
     ShortTag(std::array::from_fn(|at| tag.0[at]))
 }
 
-/// Returns a number that differs where the functions differ: the classes of Java refuse the library of another jar.
-#[unsafe(no_mangle)]
-pub extern "C" fn fastgcm_java_fingerprint() -> c_int {
-    crate::jni::FINGERPRINT
-}
-
 /// Starts the library: `name` is the back end for which keys are made, if this machine can run it; otherwise they are made for the best
 /// one. Returns how many bytes of a message go in one call, so that no call takes more than 100 us: garbage collection waits for it.
 ///

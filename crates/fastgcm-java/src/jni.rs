@@ -197,7 +197,7 @@ unsafe fn find_fields(env: *mut JNIEnv) {
 macro_rules! native {
     ($(fn $name:ident($env:ident $(, $argument:ident: $type:ident)*) -> $result:tt $body:block)+) => {
         /// A hash (FNV) of the names and types of all of these.
-        pub(crate) const FINGERPRINT: jint = {
+        const FINGERPRINT: jint = {
             let text = concat!($(stringify!($name), "(", $(stringify!($type), ",",)* ")", stringify!($result), ";"),+).as_bytes();
             let (mut hash, mut at) = (0x811c_9dc5u32, 0);
             while at < text.len() {
@@ -218,6 +218,12 @@ macro_rules! native {
             unsafe { $body }
         }
     )+};
+}
+
+/// Returns a number that differs where the functions differ: the classes of Java refuse the library of another jar.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_java_fingerprint() -> c_int {
+    FINGERPRINT
 }
 
 native! {
