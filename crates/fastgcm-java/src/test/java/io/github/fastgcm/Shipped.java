@@ -121,7 +121,7 @@ final class Shipped {
         says(java(folder, "-Dfastgcm.library=" + unfit, "-jar", JAR, "--check"), 1, "not used:  " + unfit, "does not fit the classes of this jar");
         says(java(folder, "-Dfastgcm.library=" + unfit, "-cp", JAR + ":" + app, "app.App", "insert"), 0, "used: SunJCE");
         // A folder that is full, here for files of this size; and one in which others may put their library in the place of ours.
-        Path open = Files.createDirectories(made.resolve("open")).toRealPath();
+        Path open = Files.createTempDirectory(made, "open").toRealPath();
         String full = "ulimit -f 64; exec '" + System.getProperty("java.home") + "/bin/java' -XX:-UsePerfData '-Djava.io.tmpdir=" + open + "' -jar '" + JAR + "' --check";
         says(started(folder, List.of("bash", "-c", full)), 1, "not used:  its library cannot be written to java.io.tmpdir, " + open);
         for (int mode : new int[] {0777, 0775, 01777, 0755}) {
