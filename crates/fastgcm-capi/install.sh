@@ -42,8 +42,8 @@ libdir=$relative
 Name: fastgcm
 Description: AES-GCM at the speed limit of the processor
 Version: $version
-Cflags: -I\${includedir}
-Libs: -L\${libdir} -lfastgcm
+Cflags: -I"\${includedir}"
+Libs: -L"\${libdir}" -lfastgcm
 Libs.private: -lpthread -lm -ldl -lc
 PC
 cat > "$lib/cmake/fastgcm/fastgcmConfig.cmake" <<CMAKE
@@ -94,21 +94,27 @@ CMAKE
 
 # What the loader and pkg-config do not find by themselves, they must be told. A package does this itself.
 if [ -n "${DESTDIR:-}" ]; then exit; fi
+# A word as one types it into a shell.
+word() {
+    case $1 in
+        *[!A-Za-z0-9_./,=+-]*) printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;;
+        *) printf %s "$1" ;;
+    esac
+}
 PATH=$PATH:/sbin:/usr/sbin
 if [ -e "$shared" ] && [ -z "${TARGET:-}" ]; then
     ldconfig 2>/dev/null || true # only root may
-    found=
-    for known in $(ldconfig -p 2>/dev/null | sed -n 's/.*libfastgcm\.so\.0 .*=> //p'); do
-        if [ "$known" -ef "$lib/libfastgcm.so.0" ]; then found=1; fi
-    done
+    found=$(ldconfig -p 2>/dev/null | sed -n 's/.*libfastgcm\.so\.0 .*=> //p' | while read -r known; do
+        if [ "$known" -ef "$lib/libfastgcm.so.0" ]; then echo found; fi
+    done)
     if [ -z "$found" ]; then
-        echo "The loader does not look in $lib. Link with -Wl,-rpath,$lib, or set LD_LIBRARY_PATH=$lib where a program runs."
+        echo "The loader does not look in $lib. Link with $(word "-Wl,-rpath,$lib"), or set LD_LIBRARY_PATH=$(word "$lib") where a program runs."
     fi
 fi
 if ! [ "$(pkg-config --variable=prefix fastgcm 2>/dev/null)" -ef "$prefix" ]; then
-    echo "pkg-config does not look there: export PKG_CONFIG_PATH=$lib/pkgconfig"
+    echo "pkg-config does not look there: export PKG_CONFIG_PATH=$(word "$lib/pkgconfig")"
 fi
 case $prefix in
     /usr | /usr/local) ;;
-    *) echo "CMake does not look there: say cmake -DCMAKE_PREFIX_PATH=$prefix" ;;
+    *) echo "CMake does not look there: say cmake -DCMAKE_PREFIX_PATH=$(word "$prefix")" ;;
 esac

@@ -70,7 +70,7 @@ typedef enum {
    */
   FASTGCM_UNAVAILABLE = 4,
   /**
-   * AAD came after text, something came after the end, or the key has another back end.
+   * AAD came after text, something came after the end, the key has another back end, or a root key was wiped.
    */
   FASTGCM_OUT_OF_ORDER = 5,
   /**
@@ -198,6 +198,9 @@ int fastgcm_key_init(fastgcm_key *key_place,
 
 /**
  * Wipes a key that `fastgcm_key_init` has made. The key has then ended, and its memory may be used for something else. NULL is allowed.
+ *
+ * **No call may use a key that has ended**, and no output may overlap a key. A call under a `fastgcm_key` notices neither, because looking
+ * would cost every short message time: it would seal under a key that everybody knows. (Calls under a root key notice both.)
  */
 void fastgcm_key_wipe(fastgcm_key *key);
 
@@ -449,10 +452,10 @@ void fastgcm_root_key_free(fastgcm_root_key *key);
  * `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. **A nonce must be unique for every message under one key**; 24
  * random bytes are unique for 2^80 messages. `text` has `text_size` bytes, and the function writes as many to `ciphertext`, which is
  * `text` itself or does not overlap it. It writes `tag_size` bytes to `tag`, the length of the scheme's tags: 16, or 48 if the scheme
- * commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
+ * commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad`, `nonce` nor `key`, nor each other.
  *
- * If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`,
- * nothing is written.
+ * If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` or
+ * `FASTGCM_OUT_OF_ORDER` (the key was wiped), nothing is written.
  */
 int fastgcm_root_seal(const fastgcm_root_key *key,
                       const uint8_t *nonce,
@@ -470,11 +473,12 @@ int fastgcm_root_seal(const fastgcm_root_key *key,
  *
  * `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. `ciphertext` has `ciphertext_size` bytes, and the function writes
  * as many to `text`, which is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, the length of the scheme's tags: 16,
- * or 48 if the scheme commits to its key. `text` must overlap neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to
+ * or 48 if the scheme commits to its key. `text` must overlap neither `aad`, `nonce` nor `key`. `fastgcm_open` says what nobody may write to
  * during the call.
  *
  * Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
- * `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.
+ * `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` or `FASTGCM_OUT_OF_ORDER`
+ * (the key was wiped), nothing is written.
  */
 int fastgcm_root_open(const fastgcm_root_key *key,
                       const uint8_t *nonce,

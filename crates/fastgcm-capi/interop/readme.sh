@@ -38,15 +38,17 @@ PYTHON
 count=$((count + 1))
 
 # Elsewhere neither the loader, pkg-config nor CMake looks: what install.sh says is enough. (cmake.sh tries that option.)
-said=$(crates/fastgcm-capi/install.sh "$apart/elsewhere")
+there="$apart/it's elsewhere"
+said=$(crates/fastgcm-capi/install.sh "$there")
 eval "$(sed -n 's/.*\(export PKG_CONFIG_PATH=\)/\1/p' <<<"$said")"
-option=$(grep -o -- '-Wl,-rpath,[^,]*' <<<"$said")
-grep -q -- "cmake -DCMAKE_PREFIX_PATH=$apart/elsewhere" <<<"$said"
-variable=$(grep -o 'LD_LIBRARY_PATH=[^ ]*' <<<"$said")
-cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) -o seal
+eval "option=$(sed -n 's/.*Link with \(.*\), or set .*/\1/p' <<<"$said")"
+eval "variable=$(sed -n 's/.*or set \(.*\) where a program runs\./\1/p' <<<"$said")"
+eval "for_cmake=$(sed -n 's/.*say cmake //p' <<<"$said")"
+[ "$for_cmake" = "-DCMAKE_PREFIX_PATH=$there" ]
+eval "cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) -o seal"
 ! ./seal 2>/dev/null
 runs env "$variable" ./seal
-cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) "$option" -o seal
+eval "cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm)" '"$option" -o seal'
 runs ./seal
 rm -f seal seal-static seal-musl
 echo "capi::readme ok $count"

@@ -80,6 +80,9 @@ const _: () = assert!(size_of::<fastgcm_key>() == size_of::<Key>() && align_of::
 
 /// Wipes a key that `fastgcm_key_init` has made. The key has then ended, and its memory may be used for something else. NULL is allowed.
 ///
+/// **No call may use a key that has ended**, and no output may overlap a key. A call under a `fastgcm_key` notices neither, because looking
+/// would cost every short message time: it would seal under a key that everybody knows. (Calls under a root key notice both.)
+///
 /// # Safety
 /// As said.
 #[unsafe(no_mangle)]

@@ -43,7 +43,7 @@ pub enum fastgcm_status {
     FASTGCM_TOO_LONG = 3,
     /// There is no back end of that name, this machine cannot run it, or there is no such scheme.
     FASTGCM_UNAVAILABLE = 4,
-    /// AAD came after text, something came after the end, or the key has another back end.
+    /// AAD came after text, something came after the end, the key has another back end, or a root key was wiped.
     FASTGCM_OUT_OF_ORDER = 5,
     /// A pointer is NULL. (A buffer with a length of 0 may be NULL.)
     FASTGCM_NULL = 6,

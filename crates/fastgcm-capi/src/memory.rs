@@ -53,6 +53,12 @@ impl Output {
         if overlaps { Err(FASTGCM_OVERLAP) } else { Ok(self) }
     }
 
+    /// Returns an error if the output overlaps this object.
+    pub(crate) fn apart_from<T>(self, object: &T) -> Result<Self, fastgcm_status> {
+        let (mine, other) = (Stretch::new(self.0, self.1), Stretch::new(ptr::from_ref(object).cast(), size_of::<T>()));
+        if mine.surely_apart(other) || self.1 == 0 { Ok(self) } else { Err(FASTGCM_OVERLAP) }
+    }
+
     /// Returns where the output for `from` goes, if the two are the same bytes or do not overlap.
     pub(crate) fn place(self, from: &[u8]) -> Result<Place<'_>, fastgcm_status> {
         if ptr::eq(self.0, from.as_ptr()) || from.is_empty() {

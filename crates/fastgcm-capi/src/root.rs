@@ -2,7 +2,7 @@
 
 use crate::{
     fastgcm_root_key,
-    fastgcm_scheme::{self, *},
+    fastgcm_scheme::*,
     fastgcm_status::{self, *},
     key::backend_of,
     memory::{Output, Place, free, on_heap, place, read, wipe},
@@ -28,9 +28,13 @@ pub const FASTGCM_XAES_256_GCM_TAG: usize = 16;
 /// The length in bytes of a tag of KC-XAES-256-GCM: 16 bytes of tag, then 32 bytes of commitment.
 pub const FASTGCM_KC_XAES_256_GCM_TAG: usize = 48;
 
+const XAES: c_int = FASTGCM_XAES_256_GCM as c_int;
+const KC_XAES: c_int = FASTGCM_KC_XAES_256_GCM as c_int;
+
 /// The root key of a scheme.
 pub(crate) struct Root {
-    scheme: fastgcm_scheme,
+    /// A `fastgcm_scheme`, or 0 when the key has ended.
+    scheme: c_int,
     key: Keys,
 }
 
@@ -48,23 +52,19 @@ impl Root {
         key: &[u8; FASTGCM_ROOT_KEY_BYTES],
         backend: Backend,
     ) -> Result<(), fastgcm_status> {
-        const XAES: c_int = FASTGCM_XAES_256_GCM as c_int;
-        const KC_XAES: c_int = FASTGCM_KC_XAES_256_GCM as c_int;
         let root = place.as_mut_ptr();
         // SAFETY: both fields lie there, nobody else borrows them, and a `ManuallyDrop` is what it contains.
         unsafe {
             let keys = &raw mut (*root).key;
-            let scheme = match scheme {
+            match scheme {
                 XAES => {
                     RootKey::init_in_place(&mut *(&raw mut (*keys).xaes).cast::<MaybeUninit<Xaes256Gcm>>(), key, backend)?;
-                    FASTGCM_XAES_256_GCM
                 }
                 KC_XAES => {
                     RootKey::init_in_place(&mut *(&raw mut (*keys).kc_xaes).cast::<MaybeUninit<KcXaes256Gcm>>(), key, backend)?;
-                    FASTGCM_KC_XAES_256_GCM
                 }
                 _ => return Err(FASTGCM_UNAVAILABLE),
-            };
+            }
             (&raw mut (*root).scheme).write(scheme);
         }
         Ok(())
@@ -76,9 +76,12 @@ impl Drop for Root {
         // SAFETY: `init` has made this field.
         unsafe {
             match self.scheme {
-                FASTGCM_XAES_256_GCM => ManuallyDrop::drop(&mut self.key.xaes),
-                FASTGCM_KC_XAES_256_GCM => ManuallyDrop::drop(&mut self.key.kc_xaes),
+                XAES => ManuallyDrop::drop(&mut self.key.xaes),
+                KC_XAES => ManuallyDrop::drop(&mut self.key.kc_xaes),
+                _ => {} // it has ended before
             }
+            // For a call that comes too late.
+            (&raw mut self.scheme).write_volatile(0);
         }
     }
 }
@@ -180,10 +183,10 @@ pub unsafe extern "C" fn fastgcm_root_key_free(key: *mut fastgcm_root_key) {
 /// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. **A nonce must be unique for every message under one key**; 24
 /// random bytes are unique for 2^80 messages. `text` has `text_size` bytes, and the function writes as many to `ciphertext`, which is
 /// `text` itself or does not overlap it. It writes `tag_size` bytes to `tag`, the length of the scheme's tags: 16, or 48 if the scheme
-/// commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
+/// commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad`, `nonce` nor `key`, nor each other.
 ///
-/// If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`,
-/// nothing is written.
+/// If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` or
+/// `FASTGCM_OUT_OF_ORDER` (the key was wiped), nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -200,13 +203,14 @@ pub unsafe extern "C" fn fastgcm_root_seal(
     tag: *mut u8,
     tag_size: usize,
 ) -> c_int {
-    let call = Call { nonce, nonce_size, aad, aad_size, from: text, to: ciphertext, size: text_size };
     // SAFETY: the caller's promise; and `Root::init` has made the key of that scheme.
     status(|| unsafe {
         let root = &key.as_ref().ok_or(FASTGCM_NULL)?.0;
+        let call = Call { root, nonce, nonce_size, aad, aad_size, from: text, to: ciphertext, size: text_size };
         match root.scheme {
-            FASTGCM_XAES_256_GCM => call.seal(&root.key.xaes, tag, tag_size),
-            FASTGCM_KC_XAES_256_GCM => call.seal(&root.key.kc_xaes, tag, tag_size),
+            XAES => call.seal(&root.key.xaes, tag, tag_size),
+            KC_XAES => call.seal(&root.key.kc_xaes, tag, tag_size),
+            _ => Err(FASTGCM_OUT_OF_ORDER),
         }
     })
 }
@@ -215,11 +219,12 @@ pub unsafe extern "C" fn fastgcm_root_seal(
 ///
 /// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. `ciphertext` has `ciphertext_size` bytes, and the function writes
 /// as many to `text`, which is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, the length of the scheme's tags: 16,
-/// or 48 if the scheme commits to its key. `text` must overlap neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to
+/// or 48 if the scheme commits to its key. `text` must overlap neither `aad`, `nonce` nor `key`. `fastgcm_open` says what nobody may write to
 /// during the call.
 ///
 /// Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
-/// `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.
+/// `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` or `FASTGCM_OUT_OF_ORDER`
+/// (the key was wiped), nothing is written.
 ///
 /// # Safety
 /// As said.
@@ -236,19 +241,21 @@ pub unsafe extern "C" fn fastgcm_root_open(
     tag_size: usize,
     text: *mut u8,
 ) -> c_int {
-    let call = Call { nonce, nonce_size, aad, aad_size, from: ciphertext, to: text, size: ciphertext_size };
     // SAFETY: the caller's promise; and `Root::init` has made the key of that scheme.
     status(|| unsafe {
         let root = &key.as_ref().ok_or(FASTGCM_NULL)?.0;
+        let call = Call { root, nonce, nonce_size, aad, aad_size, from: ciphertext, to: text, size: ciphertext_size };
         match root.scheme {
-            FASTGCM_XAES_256_GCM => call.open(&root.key.xaes, tag, tag_size),
-            FASTGCM_KC_XAES_256_GCM => call.open(&root.key.kc_xaes, tag, tag_size),
+            XAES => call.open(&root.key.xaes, tag, tag_size),
+            KC_XAES => call.open(&root.key.kc_xaes, tag, tag_size),
+            _ => Err(FASTGCM_OUT_OF_ORDER),
         }
     })
 }
 
 /// A call without its tag.
-struct Call {
+struct Call<'r> {
+    root: &'r Root,
     nonce: *const u8,
     nonce_size: usize,
     aad: *const u8,
@@ -268,17 +275,17 @@ struct Buffers<'a, S: Scheme> {
     nonce_there: &'a [u8],
 }
 
-impl Call {
+impl Call<'_> {
     /// # Safety
     /// Each buffer has as many bytes as the call says, if it is not null.
-    unsafe fn buffers<'a, S: Scheme>(self) -> Result<Buffers<'a, S>, fastgcm_status> {
+    unsafe fn buffers<'a, S: Scheme>(&self) -> Result<Buffers<'a, S>, fastgcm_status> {
         if self.nonce_size != size_of::<S::Nonce>() {
             return Err(FASTGCM_INVALID_LENGTH);
         }
         // SAFETY: the caller's promise.
         let (nonce_there, aad, from) =
             unsafe { (read(self.nonce, self.nonce_size, 24)?, read(self.aad, self.aad_size, AAD)?, read(self.from, self.size, TEXT)?) };
-        let output = Output::new(self.to, self.size)?.apart(aad)?.apart(nonce_there)?;
+        let output = Output::new(self.to, self.size)?.apart(aad)?.apart(nonce_there)?.apart_from(self.root)?;
         let nonce = nonce_there.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
         Ok(Buffers { nonce, aad, from, output, nonce_there })
     }
@@ -291,7 +298,7 @@ impl Call {
         }
         // SAFETY: the caller's promise.
         let Buffers { nonce, aad, from, output, nonce_there } = unsafe { self.buffers::<S>()? };
-        let tag = Output::new(tag, tag_size)?.apart(aad)?.apart(nonce_there)?.apart(from)?;
+        let tag = Output::new(tag, tag_size)?.apart(aad)?.apart(nonce_there)?.apart(from)?.apart_from(self.root)?;
         let place = output.place(from)?;
         // SAFETY: if the two slices are one, the text is not read through the other one.
         let output = unsafe { output.slice() };

@@ -128,6 +128,23 @@ fn test(id: u64, group: &Object, question: &Object, answer: &Object) -> Result<T
     if 8 * tag.len() as u64 != bits {
         return Err(format!("a tag of {} bytes, where the group says {bits} bits", tag.len()));
     }
+    // What no machine could answer rightly is a fault of the set.
+    for (name, bytes) in [("keyLen", &key), ("ivLen", &nonce), ("aadLen", &aad), ("payloadLen", &input)] {
+        // A GMAC has no payload, whatever its group says.
+        let is_said = group.contains_key(name) && (name != "payloadLen" || !bytes.is_empty());
+        if is_said && number(group, name)? != 8 * bytes.len() as u64 {
+            return Err(format!("{name} is {} bits, and {} bytes are there", group[name], bytes.len()));
+        }
+    }
+    if !matches!(key.len(), 16 | 24 | 32) {
+        return Err(format!("AES has no key of {} bytes", key.len()));
+    }
+    if nonce.is_empty() {
+        return Err("neither the prompt nor the answer has an iv".into());
+    }
+    if output.as_ref().is_some_and(|output| output.len() != input.len()) {
+        return Err("text and ciphertext have different lengths".into());
+    }
     Ok(Test { id, seals, key, nonce, aad, input, output, tag })
 }
 

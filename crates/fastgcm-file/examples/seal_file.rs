@@ -16,11 +16,8 @@ use std::{
 const CONTEXT: &[u8] = b"letters, volume 1";
 
 fn main() -> Result<(), Error> {
-    let folder = std::env::temp_dir().join(format!("fastgcm-file-example-{}", std::process::id()));
-    fs::create_dir(&folder)?;
-    let result = there_and_back(&folder);
-    fs::remove_dir_all(&folder)?;
-    result
+    let folder = tempfile::tempdir()?;
+    there_and_back(folder.path())
 }
 
 fn there_and_back(folder: &Path) -> Result<(), Error> {

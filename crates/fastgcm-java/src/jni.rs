@@ -168,19 +168,25 @@ unsafe fn copied(env: *mut JNIEnv, head: jbyteArray, nonce: jint, aad: jint, cal
     call(copy)
 }
 
-/// The place of the field of `java.nio.Buffer` that says whether a buffer's memory has an owner who may give it back: `segment` is then not
-/// null. Java has no method for that before 22. It is null if this Java has no such field; then all buffers are copied.
+/// The places of the two fields of a buffer that say whether its memory may vanish: `segment` is not null if an arena owns the memory, `fd`
+/// not if it is a mapped file. Java has no method for that before 22. A place is null if this Java has no such field; then all memory is
+/// taken to be such.
 static SEGMENT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static MAPPED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// # Safety
 /// Java calls it, in a thread without an exception.
-unsafe fn find_segment(env: *mut JNIEnv) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let class = java!(env, FindClass, c"java/nio/Buffer".as_ptr());
-        for name in [c"Ljava/lang/foreign/MemorySegment;", c"Ljdk/internal/access/foreign/MemorySegmentProxy;"] {
-            if !class.is_null() && SEGMENT.load(Relaxed).is_null() {
-                SEGMENT.store(java!(env, GetFieldID, class, c"segment".as_ptr(), name.as_ptr()).cast(), Relaxed);
+unsafe fn find_fields(env: *mut JNIEnv) {
+    for (place, class, field, kind) in [
+        (&SEGMENT, c"java/nio/Buffer", c"segment", c"Ljava/lang/foreign/MemorySegment;"),
+        (&SEGMENT, c"java/nio/Buffer", c"segment", c"Ljdk/internal/access/foreign/MemorySegmentProxy;"),
+        (&MAPPED, c"java/nio/MappedByteBuffer", c"fd", c"Ljava/io/FileDescriptor;"),
+    ] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let class = java!(env, FindClass, class.as_ptr());
+            if !class.is_null() && place.load(Relaxed).is_null() {
+                place.store(java!(env, GetFieldID, class, field.as_ptr(), kind.as_ptr()).cast(), Relaxed);
             }
             java!(env, ExceptionClear); // of a field that is not there
         }
@@ -189,12 +195,24 @@ unsafe fn find_segment(env: *mut JNIEnv) {
 
 /// Functions of the class `io.github.fastgcm.Native`.
 macro_rules! native {
-    ($(fn $name:ident($env:ident $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)+) => {$(
+    ($(fn $name:ident($env:ident $(, $argument:ident: $type:ident)*) -> $result:tt $body:block)+) => {
+        /// A hash (FNV) of the names and types of all of these.
+        const FINGERPRINT: jint = {
+            let text = concat!($(stringify!($name), "(", $(stringify!($type), ",",)* ")", stringify!($result), ";"),+).as_bytes();
+            let (mut hash, mut at) = (0x811c_9dc5u32, 0);
+            while at < text.len() {
+                hash = (hash ^ text[at] as u32).wrapping_mul(0x0100_0193);
+                at += 1;
+            }
+            hash as jint
+        };
+        $(
         /// Does what its namesake in `calls` does.
         ///
         /// # Safety
         /// Java calls it, with what it has checked.
         #[unsafe(no_mangle)]
+        #[allow(unused_unsafe)] // one has no need of it
         pub unsafe extern "system" fn $name($env: *mut JNIEnv, _: jclass $(, $argument: $type)*) -> $result {
             // SAFETY: the caller's promise.
             unsafe { $body }
@@ -202,9 +220,15 @@ macro_rules! native {
     )+};
 }
 
+/// Returns a number that differs where the functions differ: the classes of Java refuse the library of another jar.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_java_fingerprint() -> c_int {
+    FINGERPRINT
+}
+
 native! {
     fn Java_io_github_fastgcm_Native_start(env, name: jbyteArray, size: jint) -> jint {
-        find_segment(env);
+        find_fields(env);
         reading(env, name, size, 0, |name, size| fastgcm_java_start(name, size))
     }
 
@@ -213,11 +237,16 @@ native! {
     }
 
     fn Java_io_github_fastgcm_Native_address(env, buffer: jobject) -> jlong {
-        let field = SEGMENT.load(Relaxed);
-        if field.is_null() || !java!(env, GetObjectField, buffer, field.cast()).is_null() {
-            return 0;
-        }
-        java!(env, GetDirectBufferAddress, buffer) as jlong
+        let has = |field: &AtomicPtr<c_void>| {
+            let field = field.load(Relaxed);
+            field.is_null() || !java!(env, GetObjectField, buffer, field.cast()).is_null()
+        };
+        let address = java!(env, GetDirectBufferAddress, buffer) as jlong;
+        if has(&SEGMENT) || has(&MAPPED) { -address } else { address }
+    }
+
+    fn Java_io_github_fastgcm_Native_fingerprint(_env) -> jint {
+        fastgcm_java_fingerprint()
     }
 
     fn Java_io_github_fastgcm_Native_key(env, bytes: jbyteArray, size: jint) -> jlong {

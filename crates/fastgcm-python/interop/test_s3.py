@@ -24,6 +24,7 @@ import distributed
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.response import StreamingBody
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -361,6 +362,68 @@ def test_attempts_end(attempts):
     with pytest.raises(OSError):
         s3._by_threads(job, 1, attempts)
     assert job.calls == attempts
+
+
+def spoiled(events, operation, at, how):
+    """Spoils the answer to the `at`-th request of this operation (-1: none). Returns what counts them."""
+    asked = []
+
+    def before(request, **_):
+        asked.append(request.url)
+        if len(asked) - 1 == at and how != "short":
+            return AWSResponse(request.url, {"unavailable": 503, "missing": 404}[how], {}, Body())
+
+    def after(parsed, **_):
+        if len(asked) - 1 == at and how == "short":
+            parsed["Body"] = StreamingBody(io.BytesIO(parsed["Body"].read()[:-7]), None)
+
+    events.register(f"before-send.{operation}", before)
+    events.register(f"after-call.{operation}", after)
+    return asked
+
+
+def test_each_request_has_attempts(tmp_path, text, kms_key, options, monkeypatch):
+    """boto3 makes none here. What the server refuses is not tried again, and a body that ends early is no forgery."""
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    text.write_bytes(random.randbytes(2 * PART + 7))
+    of_upload = ["kms.GenerateDataKey", "s3.CreateMultipartUpload", "s3.PutObject", "s3.UploadPart", "s3.ListParts", "s3.CompleteMultipartUpload"]
+    of_upload += ["s3.HeadObject", "s3.ListObjectsV2", "s3.DeleteObjects"]
+    of_download = ["kms.Decrypt", "s3.HeadObject", "s3.GetObject"]
+    run = {
+        "up": lambda: s3.upload(text, "bucket", "spoiled", kms_key, **options, workers=1, overwrite=False),
+        "down": lambda: s3.download("bucket", "spoiled", tmp_path / "back", **options, workers=1),
+    }
+
+    def go(way, operation, at, how):
+        s3._made.cache_clear()
+        s3._unwrapped.cache_clear()
+        service = operation.split(".")[0]
+        asked = spoiled(s3._client(service, s3._frozen(options[service])).meta.events, operation, at, how)
+        (tmp_path / "back").unlink(missing_ok=True)
+        if way == "up":
+            s3.Session().client("s3", **options["s3"]).delete_object(Bucket="bucket", Key="spoiled")
+        run[way]()
+        return len(asked)
+
+    for way, operations in ("up", of_upload), ("down", of_download):
+        for operation in operations:
+            requests = go(way, operation, -1, "unavailable")
+            assert requests > 0, operation
+            for at in range(requests):
+                again = 2 if operation == "s3.PutObject" and at == 1 else 1  # both claims that try the server's conditions
+                assert go(way, operation, at, "unavailable") == requests + again, (operation, at)
+                if way == "down":
+                    assert (tmp_path / "back").read_bytes() == text.read_bytes()
+                if operation == "s3.GetObject":
+                    assert go(way, operation, at, "short") == requests + 1
+                    with pytest.raises(ClientError, match="404"):
+                        go(way, operation, at, "missing")
+    # A body that is always short.
+    job = Opening.begin("bucket", "spoiled", tmp_path / "never", **options)
+    monkeypatch.setattr(s3, "_filled", lambda readinto, buffer: len(buffer) - 7)
+    with pytest.raises(ConnectionError, match=f"was asked for {PART} bytes, and {PART - 7} came"):
+        job.run(0)
+    job.abandon()
 
 
 def test_only_the_owner_reads(tmp_path, text, kms_key, options):

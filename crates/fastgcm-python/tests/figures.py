@@ -1,10 +1,9 @@
-"""Measures the package beside pyca/cryptography, both in turn in one process, and prints the table of docs/python.md:
-
-    python crates/fastgcm-python/tests/figures.py [ROUNDS]
+"""Measures the package beside pyca/cryptography, both in turn in one process, and prints the table of docs/python.md.
 
 As root it keeps other programs off the processor meanwhile (SCHED_FIFO).
 """
 
+import argparse
 import gc
 import os
 import platform
@@ -18,7 +17,9 @@ import fastgcm
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Pyca
 from fastgcm import AESGCM
 
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+options.add_argument("rounds", type=int, nargs="?", default=30, help="how often each row is measured (30)")
+ROUNDS = options.parse_args().rounds
 GIB, MIB = 1 << 30, 1 << 20
 NONCE = b"n" * 12
 

@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         ["open", file, name] => {
             let path = Path::from(name);
-            let content = Envelope::fetch(&*store, &path, &user).await?.content(&data_key()?)?;
+            let content = Envelope::fetch(&*store, &path, &user, options).await?.content(&data_key()?)?;
             let object = Reader::verified(store, path, content, options).await?;
             let mut file = File::create_new(file)?;
             for start in (0..object.len()).step_by(options.part as usize) {
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         ["envelope", name] => {
-            let envelope = Envelope::fetch(&*store as &dyn ObjectStore, &Path::from(name), &user).await?;
+            let envelope = Envelope::fetch(&*store as &dyn ObjectStore, &Path::from(name), &user, options).await?;
             println!("{}", BASE64.encode(envelope.wrapped()));
         }
         _ => return Err("object seal|open FILE KEY, or object envelope KEY".into()),

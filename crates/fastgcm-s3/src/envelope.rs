@@ -1,13 +1,13 @@
 //! The metadata of an object, and the keys that follow from the metadata and the data key.
 
-use crate::Error;
+use crate::{Error, Options};
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use fastgcm::{
     Key, Tag,
     hazmat::{PartHash, Plan, hash_part, open_part, seal_part},
 };
 use hkdf::Hkdf;
-use object_store::{Attribute, Attributes, GetOptions, ObjectStore, path::Path};
+use object_store::{Attribute, Attributes, ObjectStore, path::Path};
 use sha2::Sha512;
 use std::{collections::BTreeMap, fmt};
 use subtle::ConstantTimeEq;
@@ -172,8 +172,8 @@ impl Envelope {
     ///
     /// # Errors
     /// Fails like [`of`](Self::of), or with errors of the store.
-    pub async fn fetch(store: &dyn ObjectStore, path: &Path, user: &BTreeMap<String, String>) -> Result<Self, Error> {
-        let found = store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await?;
+    pub async fn fetch(store: &dyn ObjectStore, path: &Path, user: &BTreeMap<String, String>, options: Options) -> Result<Self, Error> {
+        let found = crate::read::head(store, path, options).await?;
         let attributes = &found.attributes;
         Self::of(|name| attributes.get(&Attribute::Metadata(name.to_owned().into())).map(|value| &**value), user)
     }

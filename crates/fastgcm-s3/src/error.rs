@@ -16,8 +16,15 @@ pub enum Error {
     Gcm(fastgcm::Error),
     /// The text could not be read.
     Read(io::Error),
-    /// An error of the store.
+    /// An error of the store. `Precondition` says that the object was replaced after the first request.
     Store(object_store::Error),
+    /// The body of an answer ended early, or late, on each attempt.
+    Body {
+        /// How many bytes were asked for.
+        wanted: u64,
+        /// How many bytes came.
+        came: u64,
+    },
     /// On each attempt, a task was ended from outside or panicked.
     Lost,
 }
@@ -32,6 +39,7 @@ impl fmt::Display for Error {
             Self::Gcm(error) => error.fmt(f),
             Self::Read(error) => write!(f, "the text: {error}"),
             Self::Store(error) => error.fmt(f),
+            Self::Body { wanted, came } => write!(f, "the store was asked for {wanted} bytes, and sent {came}"),
             Self::Lost => f.write_str("a part was lost on each attempt"),
         }
     }
@@ -49,9 +57,26 @@ impl std::error::Error for Error {
 }
 
 impl Error {
-    /// Returns whether another attempt may succeed.
+    /// Returns whether another attempt may succeed: nothing has said no.
     pub(crate) fn passes(&self) -> bool {
-        matches!(self, Self::Read(_) | Self::Store(_) | Self::Lost)
+        use object_store::Error as Of;
+        match self {
+            Self::Read(_) | Self::Body { .. } | Self::Lost => true,
+            Self::Store(error) => !matches!(
+                error,
+                Of::NotFound { .. }
+                    | Of::InvalidPath { .. }
+                    | Of::NotSupported { .. }
+                    | Of::AlreadyExists { .. }
+                    | Of::Precondition { .. }
+                    | Of::NotModified { .. }
+                    | Of::NotImplemented { .. }
+                    | Of::PermissionDenied { .. }
+                    | Of::Unauthenticated { .. }
+                    | Of::UnknownConfigurationKey { .. }
+            ),
+            _ => false,
+        }
     }
 }
 

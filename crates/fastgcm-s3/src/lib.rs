@@ -25,7 +25,7 @@
 //! let read = |range: std::ops::Range<u64>| async move { Ok(vec![0; (range.end - range.start) as usize]) }; // the same bytes each time
 //! upload(store.clone(), path.clone(), sealing, 100 << 20, Options::default(), read).await?;
 //!
-//! let envelope = Envelope::fetch(&*store, &path, &user).await?;
+//! let envelope = Envelope::fetch(&*store, &path, &user, Options::default()).await?;
 //! let content = envelope.content(&data_key)?; // KMS: Decrypt envelope.wrapped() with envelope.stored_context()
 //! let object = Reader::verified(store, path, content, Options::default()).await?;
 //! let text = object.read(1000..2000).await?;
@@ -59,7 +59,8 @@ pub struct Options {
     pub part: u64,
     /// The number of parts in work at a time. Each part takes `part` bytes of memory.
     pub workers: usize,
-    /// How often a part is tried before the whole operation fails.
+    /// How often each request, and each part, is tried before the whole operation fails. What the store refuses (there is no such object)
+    /// and what is not authentic is not tried again.
     pub attempts: usize,
 }
 

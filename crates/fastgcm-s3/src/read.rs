@@ -1,6 +1,6 @@
 use crate::{Content, Error, Options};
 use fastgcm::{Tag, hazmat::Plan};
-use object_store::{GetOptions, ObjectStore, path::Path};
+use object_store::{GetOptions, GetResult, ObjectStore, path::Path};
 use std::{
     collections::BTreeMap,
     ops::Range,
@@ -13,11 +13,14 @@ use zeroize::Zeroize;
 ///
 /// One tag covers the whole text, so the whole object must be read before any of its bytes may be used. [`verified`](Self::verified) does
 /// so, part by part and in parallel, and keeps the hash of each part, 32 bytes. [`read`](Self::read) compares each part that it fetches
-/// with that hash. So only verified text comes out, even if the object has changed meanwhile.
+/// with that hash. So only verified text comes out, even if the object has changed meanwhile. Each request after the first asks for the
+/// first one's state of the object, by its ETag, and each is tried up to [`Options::attempts`] times.
 #[derive(Debug)]
 pub struct Reader {
     store: Arc<dyn ObjectStore>,
     path: Path,
+    /// What the store calls this state of the object. Each request asks for it.
+    etag: Option<String>,
     content: Content,
     plan: Mutex<Plan>,
     len: u64,
@@ -28,18 +31,20 @@ impl Reader {
     /// Reads and verifies the object. Each worker holds one part in memory; nothing is decrypted.
     ///
     /// # Errors
-    /// Returns [`Unauthentic`](Error::Unauthentic) if the tag is wrong, `Options`, or after the last attempt `Store` or `Lost`.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the tag is wrong; `Options`; `Store` if the store refuses a request, or the object was
+    /// replaced meanwhile; or after the last attempt `Store`, `Body` or `Lost`.
     pub async fn verified(store: Arc<dyn ObjectStore>, path: Path, content: Content, options: Options) -> Result<Arc<Self>, Error> {
-        let size = store.get_opts(&path, GetOptions { head: true, ..GetOptions::default() }).await?.meta.size;
+        let meta = head(&*store, &path, options).await?.meta;
+        let size = meta.size;
         let len = size.checked_sub(16).ok_or(Error::Unauthentic)?;
         options.check(len)?;
         let plan = Mutex::new(content.plan(len, options.part)?);
-        let reader = Arc::new(Self { store, path, content, plan, len, options });
+        let reader = Arc::new(Self { store, path, etag: meta.e_tag, content, plan, len, options });
         let hashed = |index| {
             let reader = reader.clone();
             move || async move {
                 let range = reader.part(index);
-                let ciphertext = reader.fetch(range.clone()).await?;
+                let ciphertext = reader.fetch_once(range.clone()).await?;
                 reader.accept(reader.content.hash_part(range.start, &ciphertext)?)
             }
         };
@@ -62,8 +67,8 @@ impl Reader {
     /// Returns the text of a range. The parts of the range are fetched whole, one after the other, and compared with what was verified.
     ///
     /// # Errors
-    /// Returns [`Unauthentic`](Error::Unauthentic) if the object has changed, or [`Gcm`](Error::Gcm) if the range ends behind the text. No
-    /// text is then given out.
+    /// Returns [`Unauthentic`](Error::Unauthentic) if the bytes have changed, [`Gcm`](Error::Gcm) if the range ends behind the text, `Store`
+    /// if the store refuses a request, or the object was replaced, or after the last attempt `Store` or `Body`. No text is then given out.
     pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         if range.start > range.end || range.end > self.len {
             return Err(Error::Gcm(fastgcm::Error::InvalidLength));
@@ -72,7 +77,7 @@ impl Reader {
         let mut at = range.start;
         while at < range.end {
             let part = self.part((at / self.options.part) as usize);
-            let mut opened = self.fetch(part.clone()).await?;
+            let mut opened = self.fetch(part.clone()).await.inspect_err(|_| text.zeroize())?;
             let hash = self.content.open_part(part.start, &mut opened)?;
             if let Err(error) = self.accept(hash) {
                 opened.zeroize();
@@ -92,16 +97,38 @@ impl Reader {
     }
 
     async fn fetch(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
+        attempted(self.options, || self.fetch_once(range.clone())).await
+    }
+
+    async fn fetch_once(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         let wanted = range.end - range.start;
-        let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
+        let options = GetOptions { range: Some(range.into()), if_match: self.etag.clone(), ..GetOptions::default() };
         let bytes = self.store.get_opts(&self.path, options).await?.bytes().await?;
-        if bytes.len() as u64 == wanted { Ok(bytes.into()) } else { Err(Error::Unauthentic) }
+        let came = bytes.len() as u64;
+        if came == wanted { Ok(bytes.into()) } else { Err(Error::Body { wanted, came }) }
     }
 
     /// The first hash of a part counts; any other hash differs from what was verified.
     fn accept(&self, hash: fastgcm::hazmat::PartHash) -> Result<(), Error> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).accept(hash).map_err(|_| Error::Unauthentic)
     }
+}
+
+/// Asks for size and metadata.
+pub(crate) async fn head(store: &dyn ObjectStore, path: &Path, options: Options) -> Result<GetResult, Error> {
+    let request = || async { Ok(store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await?) };
+    attempted(options, request).await
+}
+
+/// Makes a request, up to `attempts` times.
+pub(crate) async fn attempted<T>(options: Options, request: impl AsyncFn() -> Result<T, Error>) -> Result<T, Error> {
+    for _ in 1..options.attempts {
+        match request().await {
+            Err(error) if error.passes() => {}
+            done => return done,
+        }
+    }
+    request().await
 }
 
 /// Runs a task for each index, so many at a time, each up to `attempts` times. If a task fails for good, the other tasks are ended.

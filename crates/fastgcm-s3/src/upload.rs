@@ -1,4 +1,4 @@
-use crate::{Content, Error, Options, Sealing};
+use crate::{Content, Error, Options, Sealing, read::attempted};
 use fastgcm::hazmat::Plan;
 use object_store::{
     MultipartId, PutMultipartOptions, PutResult,
@@ -19,7 +19,8 @@ use std::{
 /// # Errors
 /// Returns [`OtherText`](Error::OtherText) if `read` returned other bytes for a part that was sealed before; none of these bytes have been
 /// sent. Returns `Read`, `Store` or `Lost` after the last attempt; `Options`; or [`Gcm`](Error::Gcm) if the text is longer than
-/// [`fastgcm::limits::TEXT`]. The upload is then aborted, and there is no object. If the future is dropped, or the process ends, there is
+/// [`fastgcm::limits::TEXT`]. The upload is then aborted, and there is no object, unless only the answer to the last request, which completes
+/// the upload, was lost. If the future is dropped, or the process ends, there is
 /// no object either, but S3 keeps the parts until a rule of the bucket (`AbortIncompleteMultipartUpload`) removes them.
 pub async fn upload<S, F, R>(store: Arc<S>, path: Path, sealing: Sealing, len: u64, options: Options, read: F) -> Result<PutResult, Error>
 where
@@ -31,10 +32,14 @@ where
     let Sealing { envelope, content } = sealing;
     let plan = Mutex::new(content.plan(len, options.part)?);
     let attributes = PutMultipartOptions { attributes: envelope.attributes(), ..PutMultipartOptions::default() };
-    let id = store.create_multipart_opts(&path, attributes).await?;
+    let created = || async { Ok(store.create_multipart_opts(&path, attributes.clone()).await?) };
+    let id = attempted(options, created).await?;
     let work = Arc::new(Work { store, path, id, content, plan, len, part: options.part, read });
     let done = match parts(&work, options).await {
-        Ok(parts) => work.store.complete_multipart(&work.path, &work.id, parts).await.map_err(Error::from),
+        Ok(parts) => {
+            let completed = || async { Ok(work.store.complete_multipart(&work.path, &work.id, parts.clone()).await?) };
+            attempted(options, completed).await
+        }
         Err(error) => Err(error),
     };
     if done.is_err() {

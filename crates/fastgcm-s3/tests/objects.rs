@@ -3,9 +3,14 @@
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use fastgcm_s3::{Envelope, Error, MIN_PART, Options, Reader, Sealing, upload};
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 use hkdf::Hkdf;
 use object_store::{
-    Attributes, MultipartId, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    Attributes, CopyOptions, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartId, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
     memory::InMemory,
     multipart::{MultipartStore, PartId},
     path::Path,
@@ -48,6 +53,9 @@ struct Losing {
     /// What each part was, each time that it came.
     came: Mutex<BTreeMap<usize, BTreeSet<Vec<u8>>>>,
     calls: AtomicUsize,
+    /// How often a beginning and an end fail before they succeed.
+    begins: AtomicUsize,
+    ends: AtomicUsize,
     /// What happens to the n-th part that comes.
     fault: Option<fn(usize) -> Fault>,
     aborted: AtomicUsize,
@@ -61,6 +69,11 @@ enum Fault {
     Unanswered,
 }
 
+fn fails(times: &AtomicUsize) -> Result<()> {
+    let fails = times.fetch_update(Relaxed, Relaxed, |times| times.checked_sub(1)).is_ok();
+    if fails { Err(object_store::Error::Generic { store: "losing", source: "lost".into() }) } else { Ok(()) }
+}
+
 #[async_trait]
 impl MultipartStore for Losing {
     async fn create_multipart(&self, _: &Path) -> Result<MultipartId> {
@@ -69,6 +82,7 @@ impl MultipartStore for Losing {
 
     async fn create_multipart_opts(&self, _: &Path, options: PutMultipartOptions) -> Result<MultipartId> {
         *self.attributes.lock().unwrap() = options.attributes;
+        fails(&self.begins)?;
         Ok("id".into())
     }
 
@@ -90,6 +104,7 @@ impl MultipartStore for Losing {
     }
 
     async fn complete_multipart(&self, path: &Path, _: &MultipartId, parts: Vec<PartId>) -> Result<PutResult> {
+        fails(&self.ends)?;
         let mut object = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             assert_eq!(part.content_id, index.to_string());
@@ -120,7 +135,7 @@ async fn written(store: &Arc<Losing>, len: u64) -> std::result::Result<PutResult
 
 async fn opened(store: &Arc<Losing>) -> std::result::Result<Arc<Reader>, Error> {
     let store: Arc<dyn ObjectStore> = Arc::new(store.store.clone());
-    let envelope = Envelope::fetch(&*store, &path(), &user()).await?;
+    let envelope = Envelope::fetch(&*store, &path(), &user(), OPTIONS).await?;
     assert_eq!(envelope.wrapped(), b"wrapped");
     Reader::verified(store, path(), envelope.content(&DATA_KEY)?, OPTIONS).await
 }
@@ -265,14 +280,144 @@ async fn changed_objects_are_refused() {
         assert!(matches!(opened(&store).await, Err(Error::Unauthentic)));
         checked += 1;
     }
-    // It changes after it was verified. What has not changed is still what was verified.
+    // It is replaced after it was verified.
     put(flipped(PART + 5)).await.unwrap();
-    assert!(reader.read(0..PART as u64).await.unwrap() == text(0..PART as u64));
-    for range in [PART..PART + 1, 0..len, 2 * PART - 1..len] {
-        assert!(matches!(reader.read(range.start as u64..range.end as u64).await, Err(Error::Unauthentic)));
+    for range in [0..PART, PART..PART + 1, 0..len, 2 * PART - 1..len] {
+        let replaced = reader.read(range.start as u64..range.end as u64).await;
+        assert!(matches!(replaced, Err(Error::Store(object_store::Error::Precondition { .. }))));
         checked += 1;
     }
     println!("s3::changed_objects_are_refused ok {checked}");
+}
+
+/// A store that spoils its answer to one request for an object, and counts the requests.
+#[derive(Debug)]
+struct Spoiling {
+    store: InMemory,
+    asked: AtomicUsize,
+    /// Which request is spoiled, and how; `usize::MAX` for all after the first.
+    at: usize,
+    how: Spoil,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Spoil {
+    Unavailable,
+    /// The body ends early, and the connection looks as if that were all.
+    Short,
+    /// The connection is cut in the body.
+    Cut,
+    Missing,
+    /// The bytes of another place.
+    Forged,
+}
+
+impl std::fmt::Display for Spoiling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("spoiling")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Spoiling {
+    async fn get_opts(&self, path: &Path, mut options: GetOptions) -> Result<GetResult> {
+        let asked = self.asked.fetch_add(1, Relaxed);
+        let unavailable = || object_store::Error::Generic { store: "spoiling", source: "503".into() };
+        if asked != self.at && (self.at != usize::MAX || asked == 0) {
+            return self.store.get_opts(path, options).await;
+        }
+        match (self.how, &mut options.range) {
+            (Spoil::Unavailable, _) | (Spoil::Short | Spoil::Cut, None) => return Err(unavailable()),
+            (Spoil::Missing, _) => return Err(object_store::Error::NotFound { path: path.to_string(), source: "404".into() }),
+            (Spoil::Short, Some(GetRange::Bounded(range))) => range.end -= 7,
+            (Spoil::Forged, Some(GetRange::Bounded(range))) => *range = 3..range.end - range.start + 3,
+            _ => {}
+        }
+        let mut got = self.store.get_opts(path, options).await?;
+        if self.how == Spoil::Cut {
+            let part = got.bytes().await?.slice(0..5);
+            got = self.store.get_opts(path, GetOptions::default()).await?;
+            got.payload = GetResultPayload::Stream(stream::iter([Ok(part), Err(unavailable())]).boxed());
+        }
+        Ok(got)
+    }
+
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.store.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(&self, _: &Path, _: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+        unreachable!("only read")
+    }
+
+    fn delete_stream(&self, _: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        unreachable!("only read")
+    }
+
+    fn list(&self, _: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        unreachable!("only read")
+    }
+
+    async fn list_with_delimiter(&self, _: Option<&Path>) -> Result<ListResult> {
+        unreachable!("only read")
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Result<()> {
+        unreachable!("only read")
+    }
+}
+
+/// Each request is tried again, if nothing has said no: the two for size and metadata, of each part, of the tag, and of each part that is read.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_request_has_attempts() {
+    let len = 2 * PART + 100;
+    let store = Arc::new(Losing::default());
+    written(&store, len as u64).await.unwrap();
+    let open = async |at, how| {
+        let spoiling = Arc::new(Spoiling { store: store.store.clone(), asked: 0.into(), at, how });
+        let store: Arc<dyn ObjectStore> = spoiling.clone();
+        let options = Options { workers: 1, ..OPTIONS };
+        let done = async {
+            let envelope = Envelope::fetch(&*store, &path(), &user(), options).await?;
+            let reader = Reader::verified(store.clone(), path(), envelope.content(&DATA_KEY)?, options).await?;
+            reader.read(5..len as u64).await
+        };
+        (ends(done).await, spoiling.asked.load(Relaxed))
+    };
+    let (right, requests) = open(usize::MAX - 1, Spoil::Unavailable).await;
+    assert!(right.unwrap() == text(5..len as u64) && requests == 2 + 3 + 1 + 3);
+    let mut checked = 0;
+    for at in 0..requests {
+        for how in [Spoil::Unavailable, Spoil::Short, Spoil::Cut] {
+            let (opened, asked) = open(at, how).await;
+            assert!(opened.is_ok_and(|opened| opened == text(5..len as u64)) && asked == requests + 1, "{how:?} at {at}");
+            checked += 1;
+        }
+        let (missing, asked) = open(at, Spoil::Missing).await;
+        assert!(matches!(missing, Err(Error::Store(object_store::Error::NotFound { .. }))) && asked == at + 1);
+        if at > 1 {
+            let (forged, asked) = open(at, Spoil::Forged).await;
+            // All parts are hashed before the tag says so.
+            assert!(matches!(forged, Err(Error::Unauthentic)) && asked == if at < 6 { 6 } else { at + 1 }, "{at}: {asked}");
+        }
+        checked += 2;
+    }
+    let (unavailable, asked) = open(usize::MAX, Spoil::Unavailable).await;
+    assert!(matches!(unavailable, Err(Error::Store(object_store::Error::Generic { .. }))) && asked == 1 + 3);
+    println!("s3::each_request_has_attempts ok {checked}");
+}
+
+/// A body that is always short is no forgery; and the first and the last request of an upload are tried again, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_that_end_early() {
+    let store = Arc::new(Losing { begins: 1.into(), ends: 2.into(), ..Losing::default() });
+    written(&store, 100).await.unwrap();
+    let envelope = Envelope::fetch(&store.store, &path(), &user(), OPTIONS).await.unwrap();
+    let short = Arc::new(Spoiling { store: store.store.clone(), asked: 0.into(), at: usize::MAX, how: Spoil::Short });
+    let refused = Reader::verified(short, path(), envelope.content(&DATA_KEY).unwrap(), OPTIONS).await;
+    assert!(matches!(refused, Err(Error::Body { wanted: 100, came: 93 })));
+    assert_eq!(refused.unwrap_err().to_string(), "the store was asked for 100 bytes, and sent 93");
+    println!("s3::bodies_that_end_early ok 3");
 }
 
 #[test]

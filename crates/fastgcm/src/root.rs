@@ -243,11 +243,12 @@ impl<S: Scheme> RootKey<S> {
     ///
     /// # Errors
     /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
-    /// Returns [`InvalidLength`](Error::InvalidLength) unless `text` is 16 or 48 bytes shorter than `sealed`,
-    /// or `TooLong` as [`seal`](Self::seal) does; `text` is untouched.
+    /// Returns `Unauthentic` also if `sealed` is shorter than a tag, [`InvalidLength`](Error::InvalidLength)
+    /// unless `text` is otherwise 16 or 48 bytes shorter than `sealed`, or `TooLong` as
+    /// [`seal`](Self::seal) does; `text` is untouched.
     #[inline]
     pub fn open_to(&self, nonce: &S::Nonce, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
-        let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::InvalidLength)?;
+        let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::Unauthentic)?;
         let (ciphertext, end) = sealed.split_at(length);
         self.open_detached_to(nonce, aad, ciphertext, text, &tag_of::<S>(end)?)
     }

@@ -308,7 +308,8 @@ impl Key {
     ///
     /// # Errors
     /// Returns [`Unauthentic`](Error::Unauthentic) as [`open`](Self::open) does; `text` is then all zero.
-    /// Returns [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, or
+    /// Returns `Unauthentic` also if `sealed` is shorter than a tag,
+    /// [`InvalidLength`](Error::InvalidLength) unless otherwise `sealed.len() == text.len() + 16`, or
     /// [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does; `text` is untouched.
     #[inline(always)]
     pub fn open_to<'n>(
@@ -318,7 +319,7 @@ impl Key {
         sealed: &[u8],
         text: &mut [u8],
     ) -> Result<(), Error> {
-        let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
+        let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::Unauthentic)?;
         // The tag is read last, as in `open_appended`.
         self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }

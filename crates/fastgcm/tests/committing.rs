@@ -97,6 +97,11 @@ fn check<S: Scheme>(
     assert_eq!(sealed, expected[..sealed.len()], "{key:?}");
     let mut opened = sealed.clone();
     assert_eq!(key.open_appended(nonce, aad, &mut opened).unwrap(), text);
+    // What is shorter than a tag is no message, by whatever function.
+    let short = &expected[..random.below(size_of::<S::Tag>())];
+    assert_eq!(key.open_to(nonce, aad, short, &mut opened).err(), Some(Error::Unauthentic), "{key:?}");
+    assert_eq!(key.open_vec(nonce, aad, short).err(), Some(Error::Unauthentic), "{key:?}");
+    assert_eq!(key.open_appended(nonce, aad, &mut short.to_vec()).err(), Some(Error::Unauthentic), "{key:?}");
 
     let (mut nonce, mut aad) = (*nonce, aad.to_vec());
     let (forged, end) = sealed.split_at_mut(text.len());

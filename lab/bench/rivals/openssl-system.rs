@@ -6,13 +6,14 @@
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use plugin::openssl::Calls;
-use std::{env, ffi::c_void, fs, path::PathBuf, process, ptr};
+use std::{ffi::c_void, fs, path::PathBuf, ptr};
 
 plugin::export_openssl!("openssl-system", calls());
 
 fn calls() -> Result<Calls, String> {
     let text = |error: libloading::Error| format!("{error} (Debian: libssl3)");
-    let copy = env::temp_dir().join(format!("fastgcm-bench-{}-{:p}-libcrypto.so.3", process::id(), &OPENSSL));
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let copy = folder.path().join("libcrypto.so.3");
     // SAFETY: OpenSSL's symbols, by their names; the library stays open.
     unsafe {
         // The linker knows where it is: it is asked for any symbol, and told by which file that came.
@@ -20,7 +21,7 @@ fn calls() -> Result<Calls, String> {
         let path = file(found.get::<*const c_void>(b"OpenSSL_version").map_err(text)?.into_raw())?;
         fs::copy(&path, &copy).map_err(|error| format!("{}: {error}", path.display()))?;
         let library = Library::open(Some(&copy), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND).map_err(text);
-        let _ = fs::remove_file(&copy);
+        drop(folder);
         let library = Box::leak(Box::new(library?));
         Calls::found(|name| library.get::<*const c_void>(name.as_bytes()).ok().map(|symbol| symbol.into_raw().cast_const()))
     }

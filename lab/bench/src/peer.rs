@@ -13,15 +13,11 @@ use std::{
     ffi::{CStr, CString, c_char, c_void},
     fs,
     path::Path,
-    process, ptr,
-    sync::atomic::{AtomicUsize, Ordering},
+    ptr,
 };
 
 /// Of dlfcn.h, for Linux: a library's own symbols come before those that others have loaded.
 const RTLD_DEEPBIND: i32 = 8;
-
-/// How many have been made.
-static COPIES: AtomicUsize = AtomicUsize::new(0);
 
 /// One rival at one level.
 pub(crate) struct Loaded {
@@ -69,14 +65,14 @@ impl Loaded {
     fn new(library: &Path, name: &str, variant: &str, ours: bool) -> Result<Self, String> {
         let (level, setting) = variant.split_once(' ').unwrap_or((variant, ""));
         let setting = setting.split_once('=');
+        // No two of the same name, for of these the second would be the first again; and none that somebody else could have made.
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         if let Some((name, value)) = setting {
             // SAFETY: there is no other thread yet.
             unsafe { env::set_var(name, value) };
         }
         let file = library.file_name().unwrap_or_default().to_string_lossy();
-        // No two of the same name, for of these the second would be the first again.
-        let number = COPIES.fetch_add(1, Ordering::Relaxed);
-        let copy = env::temp_dir().join(format!("fastgcm-bench-{}-{number}-{file}", process::id()));
+        let copy = folder.path().join(&*file);
         let started = fs::copy(library, &copy).map_err(|error| error.to_string()).and_then(|_| open(&copy)).and_then(|table| {
             let text = CString::new(level).map_err(|error| error.to_string())?;
             // SAFETY: a string.
@@ -89,7 +85,7 @@ impl Loaded {
             }
             Ok(table)
         });
-        let _ = fs::remove_file(&copy);
+        drop(folder);
         if let Some((name, _)) = setting {
             // SAFETY: there is no other thread yet.
             unsafe { env::remove_var(name) };

@@ -44,8 +44,8 @@ fn number(i: u64) -> u128 {
 fn page_on_ghash() {
     let page = include_str!("../../../docs/ghash.md");
     let parts = page.split("```rust\n").skip(1).map(|part| part.split_once("```").expect("a part without an end").0);
-    let folder = env::temp_dir().join(format!("page-on-ghash-{}", std::process::id()));
-    fs::create_dir(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let (source, program) = (folder.join("page.rs"), folder.join("page"));
     fs::write(&source, parts.chain([MAIN]).collect::<String>()).unwrap();
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -60,7 +60,6 @@ fn page_on_ghash() {
     let line = |message: &Vec<u128>| message.iter().map(u128::to_string).collect::<Vec<_>>().join(" ") + "\n";
     running.stdin.take().unwrap().write_all(messages.iter().map(line).collect::<String>().as_bytes()).unwrap();
     let output = running.wait_with_output().unwrap();
-    fs::remove_dir_all(&folder).unwrap();
 
     let answers = String::from_utf8(output.stdout).unwrap();
     let (mut answers, mut compared) = (answers.lines(), 0);

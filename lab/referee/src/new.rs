@@ -91,16 +91,15 @@ mod tests {
     /// Each language has all its files, with a mark where something is to be changed, and a second time nothing is written over.
     #[test]
     fn all_languages() {
-        let folder = std::env::temp_dir().join(format!("referee-new-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
         for language in Language::value_variants() {
-            let own = folder.join(format!("{language:?}"));
+            let own = folder.path().join(format!("{language:?}"));
             write(*language, &own).unwrap();
             let texts: Vec<String> = language.files().iter().map(|(_, to)| fs::read_to_string(own.join(to)).unwrap()).collect();
             assert!(texts.iter().any(|text| text.contains("YOURS")), "{language:?}");
             assert!(own.join(language.runs()).exists(), "{language:?}");
             assert!(write(*language, &own).is_err());
         }
-        fs::remove_dir_all(&folder).unwrap();
         println!("new::all_languages ok {}", Language::value_variants().len());
     }
 }

@@ -27,7 +27,6 @@ use crate::{
 };
 use referee_interface::{Message, TAG_BEHIND};
 use std::{
-    env, fs,
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -59,22 +58,19 @@ impl Process {
     pub(crate) fn start(command: &[String], like: &Arena) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("{}: {error}", command.join(" "));
         let [program, arguments @ ..] = command else { return Err("no command".into()) };
-        let folder = env::temp_dir().join(format!("referee-memory-{}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(text)?;
-        let memory = like.shared(&folder).map_err(text)?;
+        // A folder that nobody else can have made, and that goes whatever happens.
+        let folder = tempfile::tempdir().map_err(text)?;
+        let memory = like.shared(folder.path()).map_err(text)?;
         let mut starts = Command::new(program);
-        starts.args(arguments).env("REFEREE_MEMORY", &folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = starts.spawn().map_err(|error| {
-            let _ = fs::remove_dir_all(&folder);
-            text(error)
-        })?;
+        starts.args(arguments).env("REFEREE_MEMORY", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = starts.spawn().map_err(text)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".into());
         };
         let mut output = BufReader::new(output);
         let mut line = String::new();
         output.read_line(&mut line).map_err(text)?;
-        let _ = fs::remove_dir_all(&folder); // whoever wants it has mapped it
+        drop(folder); // whoever wants it has mapped it
         let fields: Vec<&str> = line.trim_end().split('|').collect();
         let [name, version, numbers @ ..] = fields.as_slice() else {
             return Err(unclear(command, &line));

@@ -53,7 +53,8 @@ pub(crate) fn home() -> &'static Path {
 
 fn carried() -> std::io::Result<PathBuf> {
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).unwrap_or_else(env::temp_dir).join("fastgcm-referee");
+    let none = || std::io::Error::other("neither XDG_CACHE_HOME nor HOME is set"); // a name in /tmp would be anybody's
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).ok_or_else(none)?.join("fastgcm-referee");
     for (name, folder) in &CARRIED {
         fs::create_dir_all(cache.join(name))?;
         folder.extract(cache.join(name))?;
@@ -275,9 +276,8 @@ mod tests {
     /// Settings stand before a path, which may have spaces and `=`.
     #[test]
     fn settings_and_a_path() {
-        let folder = env::temp_dir().join(format!("referee a=b {}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("mine c=d.js");
+        let folder = tempfile::Builder::new().prefix("referee a=b ").tempdir().unwrap();
+        let file = folder.path().join("mine c=d.js");
         fs::write(&file, "").unwrap();
         let text = file.display().to_string();
         for settings in [vec![], vec!["A=1".to_owned()], vec!["A=1".to_owned(), "B=x/y=z".to_owned()]] {
@@ -288,7 +288,6 @@ mod tests {
             let command: Vec<_> = plugin.command.into_iter().filter(|word| !word.starts_with("REFEREE_NODE_MEMORY=")).collect();
             assert_eq!((plugin.settings, command), (settings.clone(), [settings, node.to_vec()].concat()));
         }
-        fs::remove_dir_all(&folder).unwrap();
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {
             assert!(plugin(Path::new(nothing), false).is_err(), "{nothing}");
         }

@@ -337,8 +337,8 @@ mod tests {
     /// A prompt and its answers, of both directions; an answer that is missing, and one that is wrong.
     #[test]
     fn acvp_sets() {
-        let folder = std::env::temp_dir().join(format!("referee-acvp-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path();
         let (prompt, expected) = (folder.join("prompt.json"), folder.join("expected.json"));
         let group = |id, direction, test| json!({ "tgId": id, "direction": direction, "tagLen": 96, "tests": [test] });
         let key = "feffe9928665731c6d6a8f9467308308";
@@ -364,7 +364,6 @@ mod tests {
         assert_eq!(wrong(&answers(tag, refused).unwrap()), 1);
         assert_eq!(wrong(&answers(&right, json!({ "tcId": 2, "testPassed": true, "pt": "d9313225" })).unwrap()), 1);
         assert!(answers(&right, json!({ "tcId": 3, "testPassed": false })).is_err());
-        fs::remove_dir_all(&folder).unwrap();
         println!("published::acvp_sets ok 4");
     }
 }

@@ -1,4 +1,4 @@
-//! Five papers on fast AES-GCM, replayed: a laboratory over the operations and multiplications of `fastgcm` (feature `internals`).
+//! Three papers on fast AES-GCM and two changes of Linux, replayed: a laboratory over the operations and multiplications of `fastgcm` (feature `internals`).
 //!
 //! ```text
 //! study ── one module for each paper: its table beside ours

@@ -211,6 +211,45 @@ fn f06_refused_of_root_keys() {
     passed("capi::root::f06_refused_of_root_keys", refused.len(), 2 * (2 * 64 + 2 * 39 + 12) + 39 + 7 + 8);
 }
 
+/// A root key that was wiped seals and opens nothing, and no output may lie over a root key.
+#[test]
+fn root_keys_that_ended() {
+    let mut refused = 0;
+    for (scheme, tag) in SCHEMES {
+        let size = fastgcm_root_key_size();
+        let mut memory = vec![7u8; size + 64 + 256];
+        let at = memory.as_ptr().align_offset(fastgcm_root_key_align()) + 128;
+        let place = memory.as_mut_ptr().wrapping_add(at).cast::<fastgcm_root_key>();
+        // SAFETY: as large and aligned as it says; outputs of 20 bytes and a tag lie within the memory.
+        unsafe {
+            assert_eq!(fastgcm_root_key_init(place, size, scheme, [1; 32].as_ptr(), 32, null()), 0);
+            let (text, sealed) = ([3; 20], [4; 64]);
+            let mut out = [5; 80];
+            let before = std::slice::from_raw_parts(place.cast::<u8>(), size).to_vec();
+            for offset in (0..20).chain([size / 2]).chain(size..size + 19) {
+                // Its first byte, or its last, is one of the key's.
+                let to = place.cast::<u8>().wrapping_add(offset).wrapping_sub(19);
+                let seal = fastgcm_root_seal(place, NONCE.as_ptr(), 24, null(), 0, text.as_ptr(), 20, to, out.as_mut_ptr(), tag);
+                let end = if offset < 20 { to.wrapping_add(20).wrapping_sub(tag) } else { to };
+                let end = fastgcm_root_seal(place, NONCE.as_ptr(), 24, null(), 0, text.as_ptr(), 20, out.as_mut_ptr(), end, tag);
+                let open = fastgcm_root_open(place, NONCE.as_ptr(), 24, null(), 0, sealed.as_ptr(), 20, sealed.as_ptr(), tag, to);
+                assert_eq!([seal, end, open], [FASTGCM_OVERLAP as i32; 3], "offset {offset}");
+                refused += 3;
+            }
+            assert!(std::slice::from_raw_parts(place.cast::<u8>(), size) == before && out == [5; 80]);
+            fastgcm_root_key_wipe(place);
+            let seal =
+                fastgcm_root_seal(place, NONCE.as_ptr(), 24, null(), 0, text.as_ptr(), 20, out.as_mut_ptr(), out.as_mut_ptr().add(20), tag);
+            let open = fastgcm_root_open(place, NONCE.as_ptr(), 24, null(), 0, sealed.as_ptr(), 20, sealed.as_ptr(), tag, out.as_mut_ptr());
+            assert_eq!([seal, open], [FASTGCM_OUT_OF_ORDER as i32; 2]);
+            fastgcm_root_key_wipe(place); // once more
+            assert_eq!(out, [5; 80]);
+            refused += 2;
+        }
+    }
+    passed("capi::root::root_keys_that_ended", refused, 2 * (3 * 40 + 2));
+}
+
 /// A root key in memory of the caller leaves nothing of itself behind.
 #[test]
 fn f16_root_keys_are_wiped() {

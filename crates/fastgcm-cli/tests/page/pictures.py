@@ -4,7 +4,8 @@
     python3 pictures.py [MORE...]        each SVG of the repository, and those files (.svg, .html)
 
 In a picture each text lies within it. In a page each text is seen on what is behind it, no title stands there twice, and
-the page is not wider than a window of 500 pixels or more: only its tables scroll.
+the page is not wider than a window of 390 pixels or more: only its tables and its charts scroll. There letters have 9 pixels or more, and names leave
+half of the window to what they name.
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from chromium import Chromium
 
 ROOT = Path(__file__).resolve().parents[4]
-WIDTHS = (500, 1000, 1300)
+WIDTHS = (390, 500, 1000, 1300)
 
 # What is cut, in units of the picture's own.
 CUT = """[...document.querySelectorAll('svg')].flatMap(svg => {
@@ -42,6 +43,10 @@ PAGE = """(() => {
         faint: faint.map(one => one.textContent.slice(0, 40)),
         twice: titles.filter(title => texts.filter(text => text === title).length > 1),
         wider: document.documentElement.scrollWidth - innerWidth,
+        small: [...document.querySelectorAll('text')].filter(one => one.getBoundingClientRect().width && parseFloat(getComputedStyle(one).fontSize)
+            * one.ownerSVGElement.getBoundingClientRect().width / one.ownerSVGElement.viewBox.baseVal.width < 9).map(one => one.textContent.trim()),
+        broad: [...document.querySelectorAll('th:first-child')].filter(one => one.getBoundingClientRect().width > innerWidth / 2)
+            .map(one => one.textContent.slice(0, 40)),
         dark: page < 0.5,
     };
 })()"""

@@ -740,6 +740,23 @@ fn selftest_acvp() {
     other[0] = questions[0].clone();
     other[0]["direction"] = json!("sideways");
     fails("prompt: test 0: direction is neither", &other, &answers);
+    // What no machine can answer is a fault of the set, and not of this machine.
+    let unusable = |why: &str, change: &dyn Fn(&mut Value, &mut Value)| {
+        let (mut other, mut replies) = (questions.clone(), answers.clone());
+        change(&mut other[0], &mut replies[0]["tests"][0]);
+        fails(&format!("prompt: test 0: {why}"), &other, &replies);
+    };
+    unusable("neither the prompt nor the answer has an iv", &|group, _| drop(group["tests"][0].as_object_mut().unwrap().remove("iv")));
+    unusable("neither the prompt nor the answer has an iv", &|group, _| group["tests"][0]["iv"] = json!(""));
+    unusable("AES has no key of 15 bytes", &|group, _| group["tests"][0]["key"] = json!("00".repeat(15)));
+    unusable("AES has no key of 0 bytes", &|group, _| drop(group["tests"][0].as_object_mut().unwrap().remove("key")));
+    unusable("text and ciphertext have different lengths", &|_, answer| answer["ct"] = json!("00".repeat(500)));
+    for length in ["keyLen", "ivLen", "aadLen", "payloadLen"] {
+        unusable(&format!("{length} is 1004 bits, and "), &|group, _| {
+            group[length] = json!(1004);
+            group["tests"][0]["pt"] = json!("00");
+        });
+    }
     bench.write("prompt", b"{");
     assert!(bench.fails(1, &arguments).contains("prompt: no vector set of ACVP"));
     bench.write("prompt", br#"{ "algorithm": "ACVP-AES-CBC", "testGroups": [] }"#);

@@ -115,10 +115,8 @@ fn beyond_the_text_nothing_is_read_or_written() {
 fn the_source_is_a_file_from_its_start_to_its_end() {
     let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
-    let path = std::env::temp_dir().join(format!("fastgcm-file-longer-{}", std::process::id()));
-    std::fs::write(&path, &sealed).unwrap();
-    let mut file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&sealed).unwrap();
     file.seek(SeekFrom::Start(1000)).unwrap();
     let mut reader = RangeReader::new(&key, b"", file.try_clone().unwrap()).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
@@ -174,10 +172,8 @@ fn errors_of_the_source_come_back() {
 fn truncated_meanwhile() {
     let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
-    let path = std::env::temp_dir().join(format!("fastgcm-file-truncated-{}", std::process::id()));
-    std::fs::write(&path, &sealed).unwrap();
-    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&sealed).unwrap();
     let mut reader = RangeReader::new(&key, b"", file.try_clone().unwrap()).unwrap();
     for left in [30 * SEALED_CHUNK_LEN as u64 + 56, 30 * SEALED_CHUNK_LEN as u64 + 56 + 10, 500_000, 56] {
         file.set_len(left).unwrap();

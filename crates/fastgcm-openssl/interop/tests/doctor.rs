@@ -22,7 +22,7 @@ struct Machine {
 
 impl Machine {
     fn new(name: &str) -> Self {
-        let folder = env::temp_dir().join(format!("fastgcm-doctor-{name}-{}", std::process::id()));
+        let folder = tempfile::Builder::new().prefix(&format!("fastgcm-doctor-{name}-")).tempdir().unwrap().keep();
         for part in ["bin", "machine", "empty"] {
             fs::create_dir_all(folder.join(part)).unwrap();
         }

@@ -41,8 +41,8 @@ fn module() {
 /// The configuration file that is handed out, with the folder filled in, makes it the first choice of every program.
 #[test]
 fn program() {
-    let folder = env::temp_dir().join(format!("fastgcm-program-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let configuration = folder.join("fastgcm.cnf");
     let text = fs::read_to_string("../fastgcm.cnf").unwrap();
     assert_eq!(text.matches("\nmodule = fastgcm.so\n").count(), 1);
@@ -50,7 +50,7 @@ fn program() {
     fs::write(&configuration, text.replace("\nmodule = fastgcm.so\n", &module)).unwrap();
     let openssl = || {
         let mut command = Command::new("openssl");
-        command.env("OPENSSL_CONF", &configuration).current_dir(&folder);
+        command.env("OPENSSL_CONF", &configuration).current_dir(folder);
         command
     };
     let providers = output(openssl().args(["list", "-providers", "-verbose"]));
@@ -139,7 +139,6 @@ fn program() {
             seen += 1;
         }
     }
-    fs::remove_dir_all(folder).unwrap();
     passed("openssl::program", seen, 6 + 4 * 3);
 }
 
@@ -179,16 +178,15 @@ fn back_ends() {
         assert_eq!(told(program, unknown), best);
     }
     // Owned by another user, and with his rights whoever starts it.
-    let folder = env::temp_dir().join(format!("fastgcm-told-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     let copies = ["told", "fastgcm.so"].map(|name| folder.join(name));
     fs::copy(program, &copies[0]).unwrap();
     fs::copy(modules().join("fastgcm.so"), &copies[1]).unwrap();
     chown(&copies[0], Some(65534), Some(65534)).unwrap();
     fs::set_permissions(&copies[0], fs::Permissions::from_mode(0o4755)).unwrap();
-    let secure = output(Command::new(&copies[0]).env("FASTGCM_BACKEND", "portable").env("FASTGCM_MODULES", &folder));
-    fs::remove_dir_all(folder).unwrap();
+    let secure = output(Command::new(&copies[0]).env("FASTGCM_BACKEND", "portable").env("FASTGCM_MODULES", folder));
     assert_eq!(secure, best.replace("secure: 0", "secure: 1"));
     passed("openssl::back_ends", 8, 8);
 }
@@ -217,14 +215,13 @@ fn readme_in_c() {
     let shown = readme.split("```c\n").nth(1).unwrap().split("```").next().unwrap();
     let lines: Vec<_> = shown.lines().map(|line| if line.is_empty() { String::new() } else { format!("    {line}") }).collect();
     assert!(lines.len() > 10 && program.contains(&lines.join("\n")), "{shown}");
-    let folder = env::temp_dir().join(format!("fastgcm-commits-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let configuration = "openssl_conf = a\n[a]\nproviders = b\n[b]\ndefault = c\nfastgcm = c\n[c]\nactivate = 1\n";
     fs::write(folder.join("openssl.cnf"), configuration).unwrap();
     output(Command::new("cc").args(["-Wall", "-Wextra", "-Werror", "commits.c", "-lcrypto", "-o"]).arg(folder.join("commits")));
     let mut commits = Command::new(folder.join("commits"));
     commits.env("OPENSSL_CONF", folder.join("openssl.cnf")).env("OPENSSL_MODULES", modules());
     assert_eq!(output(&mut commits), "commits.c ok\n");
-    fs::remove_dir_all(&folder).unwrap();
     passed("openssl::readme_in_c", 1, 1);
 }

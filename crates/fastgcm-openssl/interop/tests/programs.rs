@@ -9,7 +9,9 @@ use suite::{Random, passed};
 #[test]
 fn programs() {
     let modules: PathBuf = env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so").into();
-    let folder = env::temp_dir().join(format!("fastgcm-nginx-{}", std::process::id()));
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap(); // a server's workers may be another user
     fs::create_dir_all(folder.join("www")).unwrap();
     let at = |name: &str| folder.join(name);
     let configuration = fs::read_to_string("../fastgcm.cnf").unwrap();
@@ -32,7 +34,7 @@ fn programs() {
         Command::new("openssl")
             .args(request)
             .args(["-out", "c.pem", "-keyout", "k.pem"])
-            .current_dir(&folder)
+            .current_dir(folder)
             .output()
             .unwrap()
             .status
@@ -54,10 +56,10 @@ fn programs() {
     .unwrap();
     let with = |program: &str| {
         let mut command = Command::new(program);
-        command.env("OPENSSL_CONF", at("openssl.cnf")).current_dir(&folder);
+        command.env("OPENSSL_CONF", at("openssl.cnf")).current_dir(folder);
         command
     };
-    let mut nginx = with("nginx").args(["-p"]).arg(&folder).args(["-c", "nginx.conf"]).spawn().unwrap();
+    let mut nginx = with("nginx").args(["-p"]).arg(folder).args(["-c", "nginx.conf"]).spawn().unwrap();
     let reached = (0..200).any(|_| {
         thread::sleep(Duration::from_millis(25));
         TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()
@@ -85,7 +87,6 @@ fn programs() {
     }
     _ = (nginx.kill(), nginx.wait());
     let errors = fs::read_to_string(at("error.log")).unwrap_or_default();
-    fs::remove_dir_all(&folder).unwrap();
     assert!(reached && loaded, "nginx does not listen, or has not loaded the provider: {errors}");
     assert!(answers.iter().all(|(_, _, same)| *same), "{answers:?} {errors}");
     passed("openssl::programs", answers.len(), 4);
@@ -94,8 +95,8 @@ fn programs() {
 /// The Debian packages, of the module and of the program: installed, the module is found by its configuration alone; removed, nothing of them is left.
 #[test]
 fn package() {
-    let folder = env::temp_dir().join(format!("fastgcm-deb-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let run = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).env("OPENSSL_CONF", "/etc/ssl/fastgcm.cnf").output().unwrap();
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
@@ -106,7 +107,6 @@ fn package() {
     let providers = run("openssl", &["list", "-providers"]);
     let written = fs::read_to_string("/etc/ssl/fastgcm.cnf").unwrap();
     run("dpkg", &["--purge", "fastgcm-openssl", "fastgcm"]);
-    fs::remove_dir_all(folder).unwrap();
     let left =
         Command::new("find").args(["/usr/bin", "/usr/lib", "/etc/ssl", "/usr/share/doc", "-name", "*fastgcm*"]).output().unwrap().stdout;
     assert!(providers.contains("name: fastgcm") && left.is_empty(), "{providers}, left: {}", String::from_utf8_lossy(&left));

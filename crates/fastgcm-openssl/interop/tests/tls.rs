@@ -102,8 +102,8 @@ impl Drop for Side {
 /// Texts both ways, of all kinds of lengths; in TLS 1.3 with new keys in the middle.
 #[test]
 fn tls() {
-    let folder = std::env::temp_dir().join(format!("fastgcm-tls-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let files = ["certificate.pem", "key.pem"].map(|name| folder.join(name).to_str().unwrap().to_owned());
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
@@ -161,6 +161,5 @@ fn tls() {
     }
     // SAFETY: the queue of this thread.
     unsafe { ffi::ERR_clear_error() };
-    fs::remove_dir_all(folder).unwrap();
     passed("openssl::tls", texts, 4 * 4 * 40);
 }

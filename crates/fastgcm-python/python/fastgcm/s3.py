@@ -27,10 +27,11 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Callable, TypeAlias
+from typing import Any, Callable, TypeAlias, TypeVar
 
 from boto3.session import Session  # type: ignore[import-untyped]
-from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError  # type: ignore[import-untyped]
+from botocore.exceptions import ConnectionError as NoConnection
 
 from . import AESGCM, jobs
 from .exceptions import InvalidTag, OtherText
@@ -47,6 +48,7 @@ TAG = 16
 SUITE = b"\x00\x73"
 NONCE = b"\x01" * 12  # the key is derived for one message
 RESERVED = "aws:x-amz-cek-alg"
+ATTEMPTS = 3  # of what `begin` and `finish` ask for. (boto3 makes attempts of its own, but none when a body ends early.)
 
 Options: TypeAlias = Mapping[str, str | bool | int]
 # Options of a client, as they travel.
@@ -181,6 +183,28 @@ def _says(error: Exception) -> str:
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
+def _passes(error: Exception) -> bool:
+    """Returns whether another attempt may succeed: nothing has said no."""
+    if isinstance(error, ClientError):
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        return status >= 500 or status in (408, 429) or _says(error) == "RequestTimeout"
+    is_said = isinstance(error, (FileExistsError, FileNotFoundError, PermissionError))
+    return isinstance(error, (HTTPClientError, IncompleteReadError, NoConnection, OSError)) and not is_said
+
+
+_T = TypeVar("_T")
+
+
+def _attempted(call: Callable[[], _T], attempts: int = ATTEMPTS) -> _T:
+    for _ in range(attempts - 1):
+        try:
+            return call()
+        except Exception as error:
+            if not _passes(error):
+                raise
+    return call()
+
+
 # The object exists, or somebody is writing it just now.
 THERE = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
@@ -224,16 +248,17 @@ class Sealing:
         source, length = os.path.abspath(source), os.stat(source).st_size
         part, of_s3, of_kms = _part_of(length, part), _frozen(s3), _frozen(kms)
         whole = _context(context) | {RESERVED: "115"}
-        made = _client("kms", of_kms).generate_data_key(KeyId=kms_key_id, KeySpec="AES_256", EncryptionContext=whole)
+        asked = {"KeyId": kms_key_id, "KeySpec": "AES_256", "EncryptionContext": whole}
+        made = _attempted(lambda: _client("kms", of_kms).generate_data_key(**asked))
         message_id = secrets.token_bytes(28)
         commitment = _Content(made["Plaintext"], message_id).commitment
         envelope = Envelope(made["CiphertextBlob"], tuple(sorted(whole.items())), message_id, commitment)
         client = _client("s3", of_s3)
-        started = client.create_multipart_upload(Bucket=bucket, Key=key, Metadata=envelope.metadata())
+        started = _attempted(lambda: client.create_multipart_upload(Bucket=bucket, Key=key, Metadata=envelope.metadata()))
         claims = f"{key}.{message_id[:8].hex()}.claims/"
         job = cls(source, bucket, key, envelope, length, part, started["UploadId"], claims, of_s3, of_kms)
         try:
-            if not job._put_claim("probe", "1") or job._put_claim("probe", "2"):
+            if not _attempted(job._is_conditional):
                 raise ValueError("the server of S3 knows no conditional writes (If-None-Match)")
         except BaseException:
             job.abandon()
@@ -244,6 +269,11 @@ class Sealing:
     def parts(self) -> int:
         """The number of parts for `run`, which takes each number below it. The rest of the text is for `finish`."""
         return self.length // self.part
+
+    def _is_conditional(self) -> bool:
+        """Returns whether the server knows conditional writes. A claim whose answer was lost is there, so each attempt has a name of its own."""
+        name = f"probe-{secrets.token_hex(4)}"
+        return self._put_claim(name, "1") and not self._put_claim(name, "2")
 
     def _put_claim(self, name: str, claim: str) -> bool:
         """Returns whether the claim is the first one."""
@@ -304,35 +334,36 @@ class Sealing:
             if part.offset != index * self.part:
                 raise ValueError("a receipt of another part")
             plan.accept(part)
-        rest, last = self._sealed(self.parts)
+        rest, last = _attempted(lambda: self._sealed(self.parts))
         if last is not None:
             plan.accept(last)
-        self._put_part(self.parts, rest + plan.tag(content.aesgcm, SUITE))
+        end = rest + plan.tag(content.aesgcm, SUITE)
+        _attempted(lambda: self._put_part(self.parts, end))
         self._complete(len(rest) + TAG, overwrite)
-        self._remove_claims()
+        _attempted(self._remove_claims)
 
     def _complete(self, last: int, overwrite: bool) -> None:
         client, where = _client("s3", self.s3), {"Bucket": self.bucket, "Key": self.key}
-        if not overwrite and self._there(client):  # some servers, like Ceph's, overlook the condition below
+        if not overwrite and _attempted(lambda: self._there(client)):  # some servers, like Ceph's, overlook the condition below
             raise FileExistsError(f"s3://{self.bucket}/{self.key}")
-        for attempt in range(3):
-            # The parts as they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
-            pages = client.get_paginator("list_parts").paginate(**where, UploadId=self.upload_id)
-            found = [part for page in pages for part in page.get("Parts", [])]
-            if [part["Size"] for part in found] != [self.part] * self.parts + [last]:
-                raise ValueError("the parts that were uploaded are not those of the job")
-            etags = [{"PartNumber": part["PartNumber"], "ETag": part["ETag"]} for part in found]
-            condition = {} if overwrite else {"IfNoneMatch": "*"}
+        for attempt in range(ATTEMPTS):
             try:
+                # The parts as they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
+                pages = client.get_paginator("list_parts").paginate(**where, UploadId=self.upload_id)
+                found = [part for page in pages for part in page.get("Parts", [])]
+                if [part["Size"] for part in found] != [self.part] * self.parts + [last]:
+                    raise ValueError("the parts that were uploaded are not those of the job")
+                etags = [{"PartNumber": part["PartNumber"], "ETag": part["ETag"]} for part in found]
+                condition = {} if overwrite else {"IfNoneMatch": "*"}
                 client.complete_multipart_upload(**where, UploadId=self.upload_id, MultipartUpload={"Parts": etags}, **condition)
                 return
             except (ClientError, BotoCoreError) as error:
-                if _says(error) == "InvalidPart" and attempt < 2:
-                    continue
                 # The answer was lost: the object is complete, and it is ours.
                 with contextlib.suppress(ClientError, BotoCoreError):
-                    if client.head_object(**where)["Metadata"].get("x-amz-i") == self.envelope.metadata()["x-amz-i"]:
+                    if _attempted(lambda: client.head_object(**where))["Metadata"].get("x-amz-i") == self.envelope.metadata()["x-amz-i"]:
                         return
+                if attempt + 1 < ATTEMPTS and (_says(error) == "InvalidPart" or _passes(error)):
+                    continue
                 if _says(error) in THERE:
                     raise FileExistsError(f"s3://{self.bucket}/{self.key}") from None
                 raise
@@ -392,9 +423,9 @@ class Opening(jobs._Staged):
     ) -> "Opening":
         """Reads the metadata, on a driver that may also ask KMS. Raises `InvalidTag` if the data key does not belong to them."""
         of_s3, of_kms = _frozen(s3), _frozen(kms)
-        found = _client("s3", of_s3).head_object(Bucket=bucket, Key=key)
+        found = _attempted(lambda: _client("s3", of_s3).head_object(Bucket=bucket, Key=key))
         envelope = Envelope.of(found["Metadata"], _context(context))
-        _content(of_kms, envelope)
+        _attempted(lambda: _content(of_kms, envelope))
         length = found["ContentLength"] - TAG
         if length < 0:
             raise InvalidTag
@@ -410,8 +441,8 @@ class Opening(jobs._Staged):
         data = bytearray(end - start)
         got = _client("s3", self.s3).get_object(Bucket=self.bucket, Key=self.key, Range=f"bytes={start}-{end - 1}", IfMatch=self.etag)
         with contextlib.closing(got["Body"]) as body:
-            if _filled(body.readinto, data) != len(data):
-                raise InvalidTag
+            if (came := _filled(body.readinto, data)) != len(data):
+                raise ConnectionError(f"s3://{self.bucket}/{self.key} was asked for {len(data)} bytes, and {came} came")
         return data
 
     def run(self, index: int) -> tuple[int, str]:
@@ -440,7 +471,8 @@ class Opening(jobs._Staged):
                 if part.offset != index * self.part or not hmac.compare_digest(file.read(), content.claim(part)):
                     raise ValueError("a receipt of another part")
             plan.accept(part)
-        if not hmac.compare_digest(bytes(self._got(self.length, self.length + TAG)), plan.tag(content.aesgcm, SUITE)):
+        tag = _attempted(lambda: self._got(self.length, self.length + TAG))
+        if not hmac.compare_digest(bytes(tag), plan.tag(content.aesgcm, SUITE)):
             raise InvalidTag
         self._publish(overwrite)
 
@@ -457,18 +489,9 @@ def _by_threads(job: Sealing | Opening, workers: int, attempts: int) -> list[tup
     if workers < 1 or attempts < 1:
         raise ValueError("no worker, or no attempt")
 
-    def attempted(index: int) -> tuple[int, str]:
-        for attempt in range(1, attempts + 1):
-            try:
-                return job.run(index)
-            except (ClientError, BotoCoreError, OSError):
-                if attempt == attempts:
-                    raise
-        raise AssertionError
-
     pool = ThreadPoolExecutor(workers)
     try:
-        return list(pool.map(attempted, range(job.parts)))
+        return list(pool.map(lambda index: _attempted(lambda: job.run(index), attempts), range(job.parts)))
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -113,6 +113,7 @@ impl Chart<'_> {
     fn draw(&self, area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, titled: bool) -> Drawn {
         let (Some(x), Some(y)) = (self.bounds(|point| point.0), self.bounds(|point| point.1)) else { return Ok(()) };
         let y = y.start / 1.15..y.end * 1.15;
+        let range = y.end / y.start;
         let (what, unit) = match self.kind {
             Kind::Throughput => ("throughput", "GB/s"),
             Kind::Ratio => ("times faster than the base", "times"),
@@ -139,7 +140,10 @@ impl Chart<'_> {
             .max_light_lines(0)
             .draw()?;
         for (number, (_, points)) in self.lines.iter().enumerate() {
-            chart.draw_series(LineSeries::new(points.iter().copied(), style(number)).point_size(3))?;
+            // What is drawn later lies upon it: it is seen on both sides of that.
+            let upon = self.lines[number + 1..].iter().filter(|(_, later)| lies_upon(points, later, range)).count();
+            let style = style(number).stroke_width(2 + 3 * upon as u32);
+            chart.draw_series(LineSeries::new(points.iter().copied(), style).point_size(3 + 2 * upon as u32))?;
         }
         Ok(())
     }
@@ -156,6 +160,14 @@ impl Chart<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns whether `later` hides a half of a line that is drawn before it: there the two are less than three pixels apart. The chart's vertical
+/// axis goes from a number to `range` times that number.
+fn lies_upon(points: &[(f64, f64)], later: &[(f64, f64)], range: f64) -> bool {
+    let pixels = |one: f64, other: f64| (one / other).ln().abs() / range.ln() * f64::from(SIZE.1);
+    let hidden = points.iter().filter(|(x, y)| later.iter().any(|(at, other)| at == x && pixels(*y, *other) < 3.0)).count();
+    2 * hidden > points.len()
 }
 
 /// A contender's line.
@@ -222,6 +234,31 @@ mod tests {
         };
         let names: Vec<&str> = lines(&results, "seal", Kind::Throughput).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, (2..10).rev().map(|number| format!("number {number}")).collect::<Vec<_>>());
+    }
+
+    /// A line that another one covers is the wider one.
+    #[test]
+    fn every_line_is_seen() {
+        let mut results = example();
+        let group = results.cases[0].case.group.clone();
+        let widths = |results: &Results| {
+            let image = super::images(results, &group).unwrap().remove(0);
+            let lines =
+                image.split("<polyline").skip(1).filter_map(|line| line.split_once("stroke-width=\"")?.1.split_once('"')?.0.parse().ok());
+            lines.collect::<Vec<u32>>()
+        };
+        let before = widths(&results);
+        let first = results.cases[0].contenders[0].contender.clone();
+        for measured in &mut results.cases {
+            let twin = measured.contenders.iter().find(|one| one.contender == first).cloned();
+            measured.contenders.extend(twin.map(|twin| Measurement {
+                contender: "twin".into(),
+                median_ns: twin.median_ns * 1.001,
+                ..twin
+            }));
+        }
+        let after = widths(&results);
+        assert!(before.iter().all(|width| *width < 5) && after.contains(&5), "{before:?} {after:?}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn document(title: &str, lead: &Markup, machine: &Machine, body: &Markup) ->
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
+                meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
@@ -80,7 +80,7 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String
 }
 
 /// Charts stand side by side or one below the other, as the page is wide. A table that is wider than the page
-/// scrolls by itself, beside its names. In the dark, what the charts have in white, black and grey changes with the page; their colours are seen on both.
+/// scrolls by itself, beside its names. On a telephone charts scroll, too, because their letters would be too small to be read, and names are wrapped. In the dark, what the charts have in white, black and grey changes with the page; their colours are seen on both.
 const STYLE: &str = ":root{color-scheme:light dark;--page:#fff;--text:#222;--line:#ddd;--grid:#dcdcdc}\
 @media(prefers-color-scheme:dark){:root{--page:#181a1b;--text:#ddd;--line:#3c4043;--grid:#3c4043}}\
 body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:var(--text);background:var(--page)}\
@@ -90,7 +90,10 @@ svg [fill='#FFFFFF']{fill:var(--page)}svg [fill='#000000']{fill:var(--text)}svg 
 svg [stroke='#DCDCDC']{stroke:var(--grid)}.table{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;line-height:1.35}\
 th,td{padding:.25em .7em;text-align:right;vertical-align:top;white-space:nowrap}\
-th:first-child{position:sticky;left:0;background:var(--page);text-align:left}tr:nth-child(n+2){border-top:1px solid var(--line)}";
+th:first-child{position:sticky;left:0;background:var(--page);text-align:left}tr:nth-child(n+2){border-top:1px solid var(--line)}\
+h1,h2,p{overflow-wrap:anywhere}@media(max-width:700px){body{margin:1em auto}dl{display:block}dd{margin:0 0 .4em 1em}\
+.charts{display:block;overflow-x:auto}svg,.wide svg{width:640px;max-width:none}.wide svg{width:1040px}\
+th:first-child{min-width:7em;max-width:38vw;white-space:normal;overflow-wrap:anywhere}}";
 
 #[cfg(test)]
 mod tests {

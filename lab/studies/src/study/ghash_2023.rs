@@ -63,7 +63,9 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
             let points = SIZES.iter().zip(&ratios).filter_map(|(size, ratio)| Some((*size as f64, (*ratio)?))).collect();
             // (OpenSSL's line would leave the others no room.)
             if key_bits == 128 && !name.starts_with("OpenSSL") {
-                report.chart.push(Series { name: format!("here, {name}"), points });
+                // Another library beside ours says nothing of the paper's technique, nor for its verdict.
+                let kind = if style(backend, old).is_some() { "here" } else { "beside" };
+                report.chart.push(Series { name: format!("{kind}, {name}"), points });
             }
             table.row(format!("here, {name}"), ratios.into_iter().map(times));
         };

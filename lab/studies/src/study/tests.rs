@@ -128,6 +128,25 @@ impl Table {
     }
 }
 
+/// A verdict is of what the paper is about, and not of another library beside ours; and a glance gives none, except of what is counted.
+#[test]
+fn verdicts() {
+    let (report, _) = study("ghash-2023");
+    assert_eq!(report.verdict, "There is no verdict: a glance (--quick) has too few samples for one.");
+    let pairs = [("baseline", "K'"), ("baseline, three reductions", "K', three reductions")];
+    let sizes = [16384, 2048, 512, 256, 128, 64];
+    let gains = || {
+        let of = |(old, new)| sizes.map(|bytes| faster("AES-128 seal, 12 bytes of AAD", bytes, old, new));
+        pairs.into_iter().flat_map(of)
+    };
+    let (least, most) = (gains().min_by(f64::total_cmp).unwrap(), gains().max_by(f64::total_cmp).unwrap());
+    let said = verdict(&report);
+    assert!(said.contains(&format!(": {least:.2} to {most:.2} times as fast here, 1.05 to 1.43 in the paper.")), "{said}");
+    assert!(report.chart.iter().any(|line| line.name == "beside, peer / with scrub"), "others are shown");
+    assert!(study("packed-2010").0.verdict.contains("onfirmed on this processor"));
+    passed("studies::verdicts", 4, 4);
+}
+
 /// Every ratio of the three studies of messages, with the contenders that it has to compare: the old one over the new one. And what is said
 /// to be sealed is sealed, what is said to be opened is opened, with the key, text and AAD of the table.
 #[test]

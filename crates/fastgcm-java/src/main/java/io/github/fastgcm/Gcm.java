@@ -195,9 +195,13 @@ class Gcm extends Message {
         enter();
         try {
             checkAad();
-            int size = from.remaining();
-            from.get(aadRoom(size), headSize, size);
+            ByteBuffer read = from.duplicate();
+            int size = read.remaining();
+            Place.of(read).get(0, aadRoom(size), headSize, size);
+            from.position(read.limit());
             headSize += size;
+        } catch (InternalError fault) {
+            throw vanished(fault);
         } finally {
             leave();
         }
@@ -248,7 +252,7 @@ class Gcm extends Message {
             if (seals) {
                 checkNotSpent();
             }
-            int made = buffers(read, written, updateSize(size), (in, out) -> update(in, size, out));
+            int made = buffers(read, written, (in, out) -> update(in, size, out));
             from.position(read.limit());
             to.position(written.position() + made);
             return made;
@@ -317,7 +321,7 @@ class Gcm extends Message {
             checkInitialised();
             ByteBuffer read = from.duplicate();
             ByteBuffer written = to.duplicate();
-            int made = buffers(read, written, outputSize(read.remaining()), (in, out) -> finish(in, read.remaining(), out, written.remaining()));
+            int made = buffers(read, written, (in, out) -> finish(in, read.remaining(), out, written.remaining()));
             from.position(read.limit());
             to.position(written.position() + made);
             return made;
@@ -331,20 +335,25 @@ class Gcm extends Message {
         int of(Place in, Place out) throws ShortBufferException, BadPaddingException;
     }
 
-    private static int buffers(ByteBuffer from, ByteBuffer to, long most, Work work) throws ShortBufferException, BadPaddingException {
-        Place in = Place.reading(from);
+    private static int buffers(ByteBuffer from, ByteBuffer to, Work work) throws ShortBufferException, BadPaddingException {
         try {
-            Place out = Place.writing(to, most);
+            Place in = Place.of(from);
             try {
-                return work.of(in, out);
+                return work.of(in, Place.of(to));
             } finally {
-                out.wipe();
+                in.wipe();
             }
+        } catch (InternalError fault) {
+            throw vanished(fault);
         } finally {
-            in.wipe();
             Reference.reachabilityFence(from);
             Reference.reachabilityFence(to);
         }
+    }
+
+    /** What a program is told of a fault in memory. */
+    private static ProviderException vanished(InternalError fault) {
+        return new ProviderException("The memory of a buffer has vanished: its file, which is mapped, was cut short, or cannot be read or written", fault);
     }
 
     // ---- Keys under a key.

@@ -101,7 +101,7 @@ abstract class Keyed extends CipherSpi {
     static byte[] randomIv(int size, SecureRandom random) {
         byte[] made = new byte[size];
         (random == null ? new SecureRandom() : random).nextBytes(made);
-        return made;
+        return made.clone(); // a program's generator may keep the array, and change it later
     }
 
     static void checkKeySize(int size) throws InvalidKeyException {

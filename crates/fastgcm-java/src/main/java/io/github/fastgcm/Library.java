@@ -6,10 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.EnumSet;
-import java.util.Set;
 
 /** The shared library, which is in the jar. */
 final class Library {
@@ -39,7 +36,7 @@ final class Library {
         Loaded() {
             try {
                 load();
-                Native.bind();
+                checkFit();
                 String wanted = System.getenv("FASTGCM_BACKEND");
                 byte[] bytes = (wanted == null ? "" : wanted).getBytes(StandardCharsets.UTF_8);
                 part = Native.start(bytes, bytes.length);
@@ -50,6 +47,26 @@ final class Library {
                 problem = cause instanceof Missing ? cause.getMessage() : cause.toString();
             }
         }
+    }
+
+    /** The hash of the functions that these classes call: a library with others must not be called. It changes with `native!` in jni.rs. */
+    private static final int FINGERPRINT = 0x77cf179f;
+
+    private static void checkFit() throws Missing {
+        String reason;
+        try {
+            Native.bind();
+            int found = Native.fingerprint();
+            if (found == FINGERPRINT) {
+                return;
+            }
+            reason = "its functions have the hash " + Integer.toHexString(found) + ", and " + Integer.toHexString(FINGERPRINT) + " are due";
+        } catch (UnsatisfiedLinkError thrown) {
+            reason = thrown.getMessage();
+        }
+        String named = System.getProperty("fastgcm.library");
+        throw new Missing((named == null ? "its library" : named) + " does not fit the classes of this jar, fastgcm-java " + Fastgcm.VERSION + " (" + reason
+                + "): name the library of this jar (META-INF/native), or none");
     }
 
     /** Does what this jar may do by itself, whoever calls it: under a security manager its programs need no rights for that. */
@@ -146,11 +163,24 @@ final class Library {
 
     /** Loads these bytes from a file that is deleted afterwards. */
     private static void copied(byte[] bytes, Path folder) throws IOException {
-        Path file = write(bytes, folder);
+        Path place = folder.toRealPath();
+        checkOthers(place);
+        Path file = create(place);
         try {
+            Files.write(file, bytes);
             System.load(file.toString());
         } finally {
-            Files.delete(file); // it is mapped
+            Files.delete(file); // it is mapped, or nothing
+        }
+    }
+
+    /** Refuses a folder in which others may put their file in the place of ours: they may write there, or above, and no sticky bit keeps them from ours. */
+    private static void checkOthers(Path folder) throws IOException {
+        for (Path at = folder; at != null; at = at.getParent()) {
+            int mode = (Integer) Files.getAttribute(at, "unix:mode");
+            if ((mode & 0022) != 0 && (mode & 01000) == 0) {
+                throw new IOException("other users could replace the library: they may write to " + at + ", which has no sticky bit");
+            }
         }
     }
 
@@ -158,17 +188,12 @@ final class Library {
      * Creates a file that only this user may change. Its name is not drawn at random: a generator would ask for providers, and this one may be the first. The
      * file of somebody else is never taken, because the file must not exist before.
      */
-    private static Path write(byte[] bytes, Path folder) throws IOException {
+    private static Path create(Path folder) throws IOException {
         var mine = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-        Set<StandardOpenOption> options = EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         for (int attempt = 0; ; attempt++) {
             Path file = folder.resolve("fastgcm-" + ProcessHandle.current().pid() + "-" + System.nanoTime() + ".so");
-            try (var channel = Files.newByteChannel(file, options, mine)) {
-                var buffer = java.nio.ByteBuffer.wrap(bytes);
-                while (buffer.hasRemaining()) {
-                    channel.write(buffer);
-                }
-                return file;
+            try {
+                return Files.createFile(file, mine);
             } catch (FileAlreadyExistsException exists) {
                 if (attempt == 100) {
                     throw exists;

@@ -38,7 +38,7 @@ final class Main {
         CodeSource source = Main.class.getProtectionDomain().getCodeSource();
         try {
             String path = Path.of(source.getLocation().toURI()).toString();
-            return path.matches("[A-Za-z0-9_./+-]+") ? path : "'" + path.replace("'", "'\\\\''") + "'";
+            return path.matches("[A-Za-z0-9_./+-]+") ? path : "'" + path.replace("'", "'\\''") + "'";
         } catch (Exception none) {
             return "fastgcm-java-" + Fastgcm.VERSION + ".jar"; // the place is not a file
         }

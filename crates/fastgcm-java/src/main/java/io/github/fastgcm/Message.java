@@ -137,7 +137,6 @@ abstract class Message extends Keyed {
             int taken = made - (first > 0 ? BLOCK : 0);
             text(text, first, taken, to, made - taken);
             hold(text, first + taken, size - first - taken);
-            to.deliver(made);
             done += made;
             return made;
         } catch (RuntimeException | Error thrown) {
@@ -185,10 +184,28 @@ abstract class Message extends Keyed {
 
     /** Takes the next text of a message in pieces. */
     private void text(Place from, int offset, int size, Place to, int toOffset) {
-        for (long done = 0; done < size; done += Library.PART) {
-            int part = (int) Math.min(Library.PART, size - done);
-            check(Native.text(memory.pieces, memory.key, from, offset + done, part, to, toOffset + done, seals));
-            written += part;
+        text(from, offset, size, to, toOffset, seals);
+    }
+
+    private void text(Place from, int offset, int size, Place to, int toOffset, boolean seals) {
+        boolean mayVanish = from.mayVanish || to.mayVanish;
+        byte[] own = mayVanish ? new byte[Math.min(Library.PART, size)] : EMPTY;
+        try {
+            for (long done = 0; done < size; done += Library.PART) {
+                int part = (int) Math.min(Library.PART, size - done);
+                if (mayVanish) {
+                    Place there = Place.of(own, 0);
+                    from.get((int) (offset + done), own, 0, part);
+                    check(Native.text(memory.pieces, memory.key, there, 0, part, there, 0, seals));
+                    written += part; // some of it, if the memory vanishes now
+                    to.put((int) (toOffset + done), own, part);
+                } else {
+                    check(Native.text(memory.pieces, memory.key, from, offset + done, part, to, toOffset + done, seals));
+                    written += part;
+                }
+            }
+        } finally {
+            Arrays.fill(own, (byte) 0);
         }
     }
 
@@ -220,10 +237,9 @@ abstract class Message extends Keyed {
                 begin();
                 text(Place.of(held, 0), 0, heldSize, to, 0);
                 text(text, 0, size, to, heldSize);
-                check(Native.end(memory.pieces, memory.key, to, made, tag, true));
+                check(end(to, made));
             }
             to.put(made + tag, commitment);
-            to.deliver(made + endSize());
             Report.message();
         } finally {
             ended(); // whatever has happened, the next message does not continue this one
@@ -240,6 +256,46 @@ abstract class Message extends Keyed {
 
     /** Runs a message in one call. */
     private int whole(Place from, int size, Place to) {
+        if (!from.mayVanish && !to.mayVanish) {
+            return wholeHere(from, size, to);
+        }
+        byte[] own = new byte[size + tag];
+        Place there = Place.of(own, 0);
+        boolean isTorn = false;
+        try {
+            from.get(0, own, 0, seals ? size : own.length);
+            int status = wholeHere(there, size, there);
+            if (status == 0) {
+                isTorn = true;
+                to.put(0, own, seals ? own.length : size);
+                isTorn = false;
+            }
+            return status;
+        } finally {
+            Arrays.fill(own, (byte) 0);
+            if (isTorn && !seals) {
+                to.zero(size);
+            }
+        }
+    }
+
+    /** Writes the tag of a message in pieces at `offset`, or compares it with what is there. */
+    private int end(Place at, int offset) {
+        if (!at.mayVanish) {
+            return Native.end(memory.pieces, memory.key, at, offset, tag, seals);
+        }
+        byte[] own = new byte[tag];
+        if (!seals) {
+            at.get(offset, own, 0, tag);
+        }
+        int status = Native.end(memory.pieces, memory.key, Place.of(own, 0), 0, tag, seals);
+        if (seals && status == 0) {
+            at.put(offset, own);
+        }
+        return status;
+    }
+
+    private int wholeHere(Place from, int size, Place to) {
         int aad = headSize - nonceSize();
         if (!used) {
             return Native.once(key, key.length, head, nonceSize(), aad, from, size, to, tag, seals);
@@ -268,7 +324,7 @@ abstract class Message extends Keyed {
         boolean isCommitted = text.has(made + tag, commitment);
         boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
         if (isRight && !isCommitted) {
-            takeBack(text, to, made);
+            takeBack(text, to, made, true);
             isRight = false;
         }
         if (!isRight) {
@@ -276,7 +332,6 @@ abstract class Message extends Keyed {
             refused = headSize > nonceSize(); // SunJCE continues with the text of `update`, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
-        to.deliver(made);
         Report.message();
         ended();
         return made;
@@ -293,31 +348,30 @@ abstract class Message extends Keyed {
     private boolean openedInPieces(Place from, int size, Place to) {
         boolean hadEnded = aadEnded;
         boolean isRight = false;
+        boolean isWhole = false;
         begin();
         written = 0;
         try {
             text(from, 0, size, to, 0);
-            isRight = opened(Native.end(memory.pieces, memory.key, from, size, tag, false));
+            isWhole = true;
+            isRight = opened(end(from, size));
         } finally {
             memory.end();
             if (!isRight) {
-                takeBack(from, to, (int) written);
+                takeBack(from, to, (int) written, isWhole);
             }
             aadEnded = hadEnded;
         }
         return isRight;
     }
 
-    /** How much has been decrypted, and is not verified. */
-    private void takeBack(Place from, Place to, int size) {
+    /** Undoes so much that has been decrypted, and is not verified. Where memory has vanished meanwhile, nobody knows what would be encrypted again. */
+    private void takeBack(Place from, Place to, int size, boolean isWhole) {
         boolean isAsBefore = false;
         try {
-            if (from.is(to)) {
+            if (from.is(to) && (isWhole || !to.mayVanish)) {
                 begin();
-                for (long done = 0; done < size; done += Library.PART) {
-                    int part = (int) Math.min(Library.PART, size - done);
-                    check(Native.text(memory.pieces, memory.key, to, done, part, to, done, true));
-                }
+                text(to, 0, size, to, 0, true);
                 isAsBefore = true;
             }
         } finally {

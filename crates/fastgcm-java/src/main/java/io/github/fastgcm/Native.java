@@ -1,6 +1,7 @@
 package io.github.fastgcm;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * What the shared library does, by JNI. (Java 25 and later have another class of this name, which calls foreign functions.) A text or a tag is a place and an
@@ -36,8 +37,19 @@ final class Native {
         return null;
     }
 
-    /** Returns where that memory begins, or 0 if somebody may give it back while it is used, so that it must be copied. */
+    /** Returns where that memory begins, with a minus sign if it may vanish while it is used: it belongs to an arena, or is a mapped file. 0 is no address. */
     static native long address(ByteBuffer buffer);
+
+    /**
+     * Throws the exception of a fault in memory that Java itself has read or written. Java would throw it some time later: when compiled code asks the runtime
+     * for something, as it does for arrays of arrays. (A return from native code is no such time before Java 18.)
+     */
+    static void settle() {
+        Objects.requireNonNull(new byte[7][0]);
+    }
+
+    /** Returns {@link Library#FINGERPRINT}, if the library is that of these classes. */
+    static native int fingerprint();
 
     static native long key(byte[] bytes, int size);
 

@@ -2,64 +2,63 @@ package io.github.fastgcm;
 
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
+import java.security.ProviderException;
 import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Where bytes begin: in an array, in memory elsewhere, or in a copy of that memory. The owner of an arena may give its memory back at any time. Where the way
- * into the library cannot notice this, the memory is copied through its buffer, which refuses if the memory is gone.
+ * Where bytes begin: in an array, or in memory elsewhere. Such memory may vanish while it is used: the owner of an arena gives it back (a call by foreign
+ * functions holds it, one by JNI does not), or another process cuts the file that is mapped there. Memory that may vanish is reached through its buffer only:
+ * there Java throws an exception, where a fault in the library would end the virtual machine.
  */
 final class Place {
+    /** The least size of a page, in bytes. */
+    private static final int PAGE = 4096;
+
     /** An array, or what {@link Native#memory} makes of a buffer. */
     final Object memory;
     /** Where the bytes begin, and where the memory ends: positions in an array, or addresses. */
     final long at;
     final long end;
+    /** Whether the library must not be given this memory, because it may vanish. */
+    final boolean mayVanish;
     private final ByteBuffer buffer;
     private final boolean isCopy;
 
-    private Place(Object memory, long at, long end, ByteBuffer buffer, boolean isCopy) {
+    private Place(Object memory, long at, long end, ByteBuffer buffer, boolean mayVanish, boolean isCopy) {
         this.memory = memory;
         this.at = at;
         this.end = end;
         this.buffer = buffer;
+        this.mayVanish = mayVanish;
         this.isCopy = isCopy;
     }
 
     static Place of(byte[] array, int at) {
-        return new Place(array, at, array.length, null, false);
+        return new Place(array, at, array.length, null, false, false);
     }
 
-    /** Returns what remains of a buffer, which nobody else moves, for reading. */
-    static Place reading(ByteBuffer buffer) {
-        Place place = of(buffer);
-        return place != null ? place : copy(buffer, buffer.remaining());
-    }
-
-    /** Returns what remains of a buffer, for writing so many bytes at most. The caller must call {@link #deliver} afterwards. */
-    static Place writing(ByteBuffer buffer, long size) {
-        Place place = of(buffer);
-        return place != null ? place : empty(buffer, (int) Math.min(size, buffer.remaining()));
-    }
-
-    /** Returns null if the memory cannot be used where it is. Throws an exception if Java would not read it. */
-    private static Place of(ByteBuffer buffer) {
+    /** Returns what remains of a buffer, which nobody else moves. Throws an exception if Java would not read it. */
+    static Place of(ByteBuffer buffer) {
         if (buffer.hasArray()) {
-            return new Place(buffer.array(), (long) buffer.arrayOffset() + buffer.position(), buffer.array().length, buffer, false);
+            return new Place(buffer.array(), (long) buffer.arrayOffset() + buffer.position(), buffer.array().length, buffer, false, false);
         }
         Native.checkAlive(buffer);
-        long address = buffer.isDirect() ? Native.address(buffer) : 0;
-        return address == 0 ? null : new Place(Native.memory(buffer), address + buffer.position(), address + buffer.capacity(), buffer, false);
-    }
-
-    private static Place empty(ByteBuffer buffer, int size) {
-        return new Place(new byte[size], 0, size, buffer, true);
+        if (!buffer.isDirect()) {
+            return copy(buffer, buffer.remaining()); // read-only: its array is not given out
+        }
+        long address = Native.address(buffer);
+        if (address == 0 && buffer.capacity() > 0) {
+            throw new ProviderException("a direct buffer without an address");
+        }
+        long start = Math.abs(address);
+        return new Place(Native.memory(buffer), start + buffer.position(), start + buffer.capacity(), buffer, address <= 0, false);
     }
 
     private static Place copy(ByteBuffer buffer, int size) {
-        Place copy = empty(buffer, size);
-        buffer.duplicate().get((byte[]) copy.memory);
-        return copy;
+        byte[] copy = new byte[size];
+        buffer.duplicate().get(copy);
+        return new Place(copy, 0, size, buffer, false, true);
     }
 
     /** Returns where the bytes at `offset` begin. */
@@ -70,9 +69,11 @@ final class Place {
     /** Returns a copy of the first `size` bytes. */
     Place copied(int size) {
         if (memory instanceof byte[]) {
-            return new Place(Arrays.copyOfRange((byte[]) memory, (int) at, (int) at + size), 0, size, buffer, true);
+            return new Place(Arrays.copyOfRange((byte[]) memory, (int) at, (int) at + size), 0, size, buffer, false, true);
         }
-        return copy(buffer, size);
+        Place copy = copy(buffer, size);
+        settle();
+        return copy;
     }
 
     /** Copies `size` bytes that begin at `offset`. */
@@ -81,15 +82,29 @@ final class Place {
             System.arraycopy(memory, (int) at + offset, to, toAt, size);
         } else {
             buffer.get(buffer.position() + offset, to, toAt, size);
+            settle();
         }
     }
 
     /** Writes these bytes at `offset`. */
     void put(int offset, byte[] bytes) {
+        put(offset, bytes, bytes.length);
+    }
+
+    /** Writes the first `size` of these bytes at `offset`. */
+    void put(int offset, byte[] bytes, int size) {
         if (memory instanceof byte[]) {
-            System.arraycopy(bytes, 0, memory, (int) at + offset, bytes.length);
+            System.arraycopy(bytes, 0, memory, (int) at + offset, size);
         } else {
-            buffer.put(buffer.position() + offset, bytes, 0, bytes.length);
+            buffer.put(buffer.position() + offset, bytes, 0, size);
+            settle();
+        }
+    }
+
+    /** Throws now what Java would throw later: after a fault in memory it goes on until something makes it look. */
+    private void settle() {
+        if (mayVanish) {
+            Native.settle();
         }
     }
 
@@ -100,13 +115,6 @@ final class Place {
         return MessageDigest.isEqual(there, bytes);
     }
 
-    /** Moves what was written to a copy to its place. */
-    void deliver(int size) {
-        if (isCopy) {
-            buffer.duplicate().put((byte[]) memory, 0, size);
-        }
-    }
-
     /** Wipes a copy, which may have plaintext. */
     void wipe() {
         if (isCopy) {
@@ -114,15 +122,25 @@ final class Place {
         }
     }
 
-    /** Zeroes the first `size` bytes. */
+    /** Zeroes the first `size` bytes, as far as they exist: a file is cut at a page. */
     void zero(int size) {
         if (memory instanceof byte[]) {
             Arrays.fill((byte[]) memory, (int) at, (int) at + size, (byte) 0);
             return;
         }
-        byte[] zeros = new byte[Math.min(size, 8192)];
-        for (int done = 0; done < size; done += Math.min(zeros.length, size - done)) {
-            buffer.put(buffer.position() + done, zeros, 0, Math.min(zeros.length, size - done));
+        byte[] zeros = new byte[PAGE];
+        InternalError fault = null;
+        for (int done = 0; done < size; ) {
+            int part = (int) Math.min(PAGE - (at + done) % PAGE, size - done);
+            try {
+                put(done, zeros, part);
+            } catch (InternalError thrown) {
+                fault = thrown;
+            }
+            done += part;
+        }
+        if (fault != null) {
+            throw fault;
         }
     }
 

@@ -26,6 +26,8 @@ final class Native {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final MemoryLayout MEMORY = ValueLayout.ADDRESS; // what may be an array
 
+    // Not critical: Java looks for exceptions that wait only where its thread leaves Java.
+    private static final MethodHandle FINGERPRINT = Linker.nativeLinker().downcallHandle(function("fingerprint"), FunctionDescriptor.of(INT));
     private static final MethodHandle START = of("start", INT, MEMORY, LONG);
     private static final MethodHandle BACKEND = of("backend", INT, MEMORY, LONG);
     private static final MethodHandle KEY = of("key", LONG, MEMORY, LONG);
@@ -42,10 +44,14 @@ final class Native {
     private Native() {}
 
     private static MethodHandle of(String name, MemoryLayout result, MemoryLayout... arguments) {
-        MemorySegment function = SymbolLookup.loaderLookup().find("fastgcm_java_" + name).orElseThrow();
         FunctionDescriptor type =
                 result == null ? FunctionDescriptor.ofVoid(arguments) : FunctionDescriptor.of(result, arguments);
-        return Linker.nativeLinker().downcallHandle(function, type, Linker.Option.critical(true));
+        return Linker.nativeLinker().downcallHandle(function(name), type, Linker.Option.critical(true));
+    }
+
+    private static MemorySegment function(String name) {
+        return SymbolLookup.loaderLookup().find("fastgcm_java_" + name)
+                .orElseThrow(() -> new UnsatisfiedLinkError("it has no function fastgcm_java_" + name));
     }
 
     /** Finds all functions after the library has been loaded, or fails. */
@@ -127,9 +133,22 @@ final class Native {
         return MemorySegment.ofBuffer(buffer.duplicate().clear());
     }
 
-    /** Returns the address: no memory must be copied, because each call holds it. */
+    /** No memory of an arena vanishes, because each call holds it. */
     static long address(ByteBuffer buffer) {
-        return MemorySegment.ofBuffer(buffer.duplicate().clear()).address();
+        MemorySegment memory = MemorySegment.ofBuffer(buffer.duplicate().clear());
+        return memory.isMapped() ? -memory.address() : memory.address();
+    }
+
+    static void settle() {
+        fingerprint();
+    }
+
+    static int fingerprint() {
+        try {
+            return (int) FINGERPRINT.invokeExact();
+        } catch (Throwable thrown) {
+            throw told(thrown);
+        }
     }
 
     static long key(byte[] bytes, int size) {

@@ -152,8 +152,8 @@ final class Arenas {
             ByteBuffer one = arena.buffer(size + 40);
             ByteBuffer other = arena.buffer(size + 40);
             if (Native.way().equals("JNI")) {
-                check(Native.address(one) == 0, "memory of an arena is used where it lies, and nobody holds it");
-                check(Native.address(ByteBuffer.allocateDirect(size + 1)) != 0, "memory that nobody gives back is copied");
+                check(Native.address(one) < 0, "memory of an arena is used where it lies, and nobody holds it");
+                check(Native.address(ByteBuffer.allocateDirect(size + 1)) > 0, "memory that nobody gives back is copied");
             }
             for (int shift : new int[] {0, 5, -5, 99}) { // 99: another buffer
                 Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "Fastgcm");

@@ -54,6 +54,17 @@ final class Broken {
         return fails() ? 0 : Native.address(buffer);
     }
 
+    static void settle() {
+        Native.settle();
+        if (calls++ == fails) {
+            throw new InternalError("planted");
+        }
+    }
+
+    static int fingerprint() {
+        return Native.fingerprint();
+    }
+
     static long key(byte[] bytes, int size) {
         return fails() ? 0 : Native.key(bytes, size);
     }

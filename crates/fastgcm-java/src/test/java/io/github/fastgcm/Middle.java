@@ -9,7 +9,11 @@ import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.Key;
 import java.security.Provider;
 import java.security.SecureRandom;
@@ -99,11 +103,11 @@ final class Middle {
         for (int size : new int[] {100, 2 * Library.PART + 5}) {
             for (int aad : new int[] {13, Library.PART + 7}) {
                 Middle middle = new Middle(loader, size, aad);
-                for (boolean direct : new boolean[] {false, true}) {
+                for (int place = 0; place < 3; place++) {
                     for (boolean inPlace : new boolean[] {false, true}) {
                         for (boolean used : new boolean[] {false, true}) {
                             for (int what = 0; what < 5; what++) {
-                                middle.messages(what, direct, inPlace, used);
+                                middle.messages(what, place, inPlace, used);
                             }
                         }
                     }
@@ -121,8 +125,16 @@ final class Middle {
         return cipher.doFinal(text);
     }
 
-    private static ByteBuffer buffer(boolean direct, int size) {
-        return direct ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size);
+    private static final String[] PLACES = {"an array", "direct", "mapped"};
+
+    private static ByteBuffer buffer(int place, int size) throws Exception {
+        if (place < 2) {
+            return place == 1 ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size);
+        }
+        Path file = Files.createTempFile("fastgcm", "");
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, size);
+        }
     }
 
     private static byte[] bytes(ByteBuffer of) {
@@ -132,7 +144,7 @@ final class Middle {
     }
 
     /** Seals; seals in two pieces; opens; opens what came in two pieces; or refuses a forgery: and each time another call fails, until none does. */
-    private void messages(int what, boolean direct, boolean inPlace, boolean used) throws Exception {
+    private void messages(int what, int place, boolean inPlace, boolean used) throws Exception {
         for (int call = 0; ; call++) {
             for (boolean thrown : new boolean[] {false, true}) {
                 Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", provider);
@@ -144,8 +156,8 @@ final class Middle {
                 calls.setInt(null, 0);
                 fails.setInt(null, call);
                 isThrown.setBoolean(null, thrown);
-                boolean hasFailed = what < 2 ? seals(cipher, what == 1, direct, inPlace) : opens(cipher, what == 3, what == 4, direct, inPlace);
-                String said = "kind " + what + ", call " + call + (direct ? ", direct" : "") + (inPlace ? ", in place" : "");
+                boolean hasFailed = what < 2 ? seals(cipher, what == 1, place, inPlace) : opens(cipher, what == 3, what == 4, place, inPlace);
+                String said = "kind " + what + ", call " + call + ", " + PLACES[place] + (inPlace ? ", in place" : "");
                 check(hasFailed == calls.getInt(null) > call || call < calls.getInt(null), said + ": it should have failed");
                 fails.setInt(null, -1);
                 // Whatever has been: the next message is right.
@@ -173,17 +185,17 @@ final class Middle {
             call.run();
             return false;
         } catch (java.security.ProviderException | IllegalStateException thrown) {
-            boolean isPlanted = thrown.getMessage().matches("planted|no memory for .*|a fault of fastgcm: 2");
+            boolean isPlanted = thrown.getMessage().matches("planted|The memory of a buffer has vanished.*|a direct buffer without an address|no memory for .*|a fault of fastgcm: 2");
             check(isPlanted, "another exception: " + thrown);
             return true;
         }
     }
 
-    private boolean seals(Cipher cipher, boolean isCut, boolean direct, boolean inPlace) throws Exception {
+    private boolean seals(Cipher cipher, boolean isCut, int place, boolean inPlace) throws Exception {
         cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
         cipher.updateAAD(aad);
-        ByteBuffer from = buffer(direct, text.length + 16);
-        ByteBuffer to = inPlace ? from.duplicate() : buffer(direct, text.length + 16);
+        ByteBuffer from = buffer(place, text.length + 16);
+        ByteBuffer to = inPlace ? from.duplicate() : buffer(place, text.length + 16);
         from.put(text).flip();
         boolean hasFailed = false;
         if (isCut) {
@@ -212,15 +224,15 @@ final class Middle {
         return true;
     }
 
-    private boolean opens(Cipher cipher, boolean isCut, boolean isForged, boolean direct, boolean inPlace) throws Exception {
+    private boolean opens(Cipher cipher, boolean isCut, boolean isForged, int place, boolean inPlace) throws Exception {
         cipher.init(Cipher.DECRYPT_MODE, KEY, iv(1));
         cipher.updateAAD(aad);
         byte[] sealed = sealed(1);
         if (isForged) {
             sealed[sealed.length - 1] ^= 1;
         }
-        ByteBuffer from = buffer(direct, sealed.length);
-        ByteBuffer to = inPlace ? from.duplicate() : buffer(direct, sealed.length);
+        ByteBuffer from = buffer(place, sealed.length);
+        ByteBuffer to = inPlace ? from.duplicate() : buffer(place, sealed.length);
         from.put(sealed).flip();
         byte[] before = bytes(to);
         if (isCut) {
@@ -252,7 +264,7 @@ final class Middle {
         for (int at = 0; at < left.length; at++) {
             check(left[at] == before[at] || left[at] == 0, "byte " + at + " is neither what was there nor 0");
         }
-        if (!hasFailed || isForged || isCut && inPlace) { // the output of all that came in pieces lay where the input of the last one is
+        if (!hasFailed || isForged || inPlace && (isCut || place == 2)) { // the output of all that came in pieces lay where the input of the last one is
             return hasFailed;
         }
         fails.setInt(null, -1);

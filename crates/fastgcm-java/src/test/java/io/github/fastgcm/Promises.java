@@ -8,6 +8,7 @@ import static io.github.fastgcm.Tests.theirs;
 import java.lang.reflect.Method;
 import java.security.InvalidAlgorithmParameterException;
 import java.security.Key;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Random;
 import javax.crypto.AEADBadTagException;
@@ -117,7 +118,24 @@ final class Promises {
         cipher.update(given, 0, 40);
         Arrays.fill(given, 0, 40, (byte) 9);
         check(Arrays.equals(cipher.doFinal(given, 40, given.length - 40), text), "a change has reached what is opened");
-        return 7;
+        byte[][] kept = {null};
+        SecureRandom keeps = new SecureRandom() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public void nextBytes(byte[] filled) {
+                super.nextBytes(filled);
+                kept[0] = filled;
+            }
+        };
+        Cipher drawn = Cipher.getInstance("AES/GCM/NoPadding", "Fastgcm");
+        drawn.init(Cipher.ENCRYPT_MODE, KEY, keeps);
+        byte[] before = drawn.getIV();
+        kept[0][0]++;
+        check(Arrays.equals(drawn.getIV(), before), "a generator has changed the IV that it drew");
+        byte[] random = drawn.doFinal(text);
+        check(Arrays.equals(random, theirs(new GCMParameterSpec(128, before), new byte[0], text)), "another IV than it says");
+        return 9;
     }
 
     /** Another key: the array of the one before is zero, and its native memory is free. */

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.AlgorithmParameters;
 import java.security.Provider;
 import java.util.ArrayList;
@@ -38,6 +39,10 @@ final class Shipped {
     private static String java(Path folder, Object... options) throws Exception {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
         Arrays.stream(options).map(String::valueOf).forEach(command::add);
+        return started(folder, command);
+    }
+
+    private static String started(Path folder, List<String> command) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).directory(folder.toFile());
         builder.environment().remove("JDK_JAVA_OPTIONS");
         Process process = builder.start();
@@ -85,7 +90,12 @@ final class Shipped {
         says(java(folder, properties, "-Dfastgcm.report", "-p", JAR, "--add-modules", "io.github.fastgcm", "-jar", app), 0,
                 "fastgcm " + Fastgcm.VERSION + ": the library is loaded: " + Fastgcm.backend(), ": the first message", ": 3 messages were sealed or opened");
         says(java(folder, "-Dfastgcm.report", "-cp", JAR + ":" + app, "app.App", "insert"), 0, "3 messages");
-        return 12;
+        // What it prints runs, wherever the jar lies.
+        Path elsewhere = Files.copy(JAR, Files.createDirectories(folder.resolve("what's here, \"$PWD\"")).resolve("fastgcm.jar"), StandardCopyOption.REPLACE_EXISTING);
+        String line = java(folder, "-jar", elsewhere, "--help").lines().filter(each -> each.contains("--check")).findFirst().get();
+        String command = System.getProperty("java.home") + "/bin/" + line.replaceAll("--check.*", "--check");
+        says(started(folder, List.of("sh", "-c", command)), 1, "AES-GCM:   of SunJCE");
+        return 13;
     }
 
     /** The library by its name, for many applications of one server; and where it cannot be loaded the message says what helps. */
@@ -104,7 +114,27 @@ final class Shipped {
         }
         Path nowhere = folder.resolve("nowhere");
         says(java(folder, "-Djava.io.tmpdir=" + nowhere, "-jar", JAR, "--check"), 1, nowhere.toString(), "-Dfastgcm.library=");
-        long count = 4;
+        // A library whose functions are others.
+        Path unfit = Files.write(Files.createDirectories(made.resolve("unfit")).toRealPath().resolve("unfit.so"), new String(Files.readAllBytes(library), StandardCharsets.ISO_8859_1)
+                .replace("Native_fingerprint", "Native_fingerprinX").replace("fastgcm_java_fingerprint", "fastgcm_java_fingerprinX")
+                .getBytes(StandardCharsets.ISO_8859_1));
+        says(java(folder, "-Dfastgcm.library=" + unfit, "-jar", JAR, "--check"), 1, "not used:  " + unfit, "does not fit the classes of this jar");
+        says(java(folder, "-Dfastgcm.library=" + unfit, "-cp", JAR + ":" + app, "app.App", "insert"), 0, "used: SunJCE");
+        // A folder that is full, here for files of this size; and one in which others may put their library in the place of ours.
+        Path open = Files.createTempDirectory(made, "open").toRealPath();
+        String full = "ulimit -f 64; exec '" + System.getProperty("java.home") + "/bin/java' -XX:-UsePerfData '-Djava.io.tmpdir=" + open + "' -jar '" + JAR + "' --check";
+        says(started(folder, List.of("bash", "-c", full)), 1, "not used:  its library cannot be written to java.io.tmpdir, " + open);
+        for (int mode : new int[] {0777, 0775, 01777, 0755}) {
+            Files.setAttribute(open, "unix:mode", mode);
+            boolean isSafe = mode == 01777 || mode == 0755;
+            for (Path inside : new Path[] {open, Files.createDirectories(open.resolve("inside"))}) {
+                says(java(folder, "-Djava.io.tmpdir=" + inside, "-jar", JAR, "--check"), 1, isSafe ? Fastgcm.backend() : open + ", which has no sticky bit");
+            }
+        }
+        try (var left = Files.list(open)) {
+            check(left.count() == 1, "a part of the library is left");
+        }
+        long count = 15;
         for (String mount : Files.readAllLines(Path.of("/proc/mounts"))) {
             String[] words = mount.split(" ");
             boolean isTaken = words[3].contains("noexec") && words[2].equals("tmpfs") && Files.isWritable(Path.of(words[1]));

@@ -223,8 +223,8 @@ final class Sizes {
         ByteBuffer direct = ByteBuffer.allocateDirect(64);
         long key = Native.key(new byte[32], 32);
         long count = 0;
-        for (Place place : new Place[] {Place.of(some, 0), Place.of(some, 40), Place.reading(direct)}) {
-            Place to = place.memory == some ? Place.of(new byte[64], 0) : Place.writing(ByteBuffer.allocateDirect(64), 64);
+        for (Place place : new Place[] {Place.of(some, 0), Place.of(some, 40), Place.of(direct)}) {
+            Place to = place.memory == some ? Place.of(new byte[64], 0) : Place.of(ByteBuffer.allocateDirect(64));
             for (int one : HOSTILE) {
                 for (int two : HOSTILE) {
                     long room = place.end - place.at;
@@ -271,7 +271,7 @@ final class Sizes {
             count += refuses(walked, "derive", size >= 64, () -> Native.derive(new byte[32], new byte[24], new byte[size], false));
         }
         Native.freeKey(key);
-        walked.addAll(Arrays.asList("address", "bind", "checkAlive", "freeKey", "freePieces", "memory", "way")); // they take none
+        walked.addAll(Arrays.asList("address", "bind", "checkAlive", "fingerprint", "freeKey", "freePieces", "memory", "settle", "way")); // they take none
         for (Method method : Native.class.getDeclaredMethods()) {
             boolean isCalled = !Modifier.isPrivate(method.getModifiers()) && !method.isSynthetic();
             check(!isCalled || walked.contains(method.getName()), "nobody has walked " + method.getName());

@@ -100,6 +100,7 @@ final class Tests {
         }
         test("memory_that_is_gone", () -> Arenas.test("gone", 0));
         test("memory_that_goes", () -> Arenas.test("goes", times.applyAsInt(64)));
+        test("memory_that_is_cut", () -> Mapped.test(folder, times.applyAsInt(100)));
         test("input_that_changes", () -> Promises.inputThatChanges(times.applyAsInt(300)));
         test("copies", Promises::copies);
         test("wiped", Promises::wiped);
