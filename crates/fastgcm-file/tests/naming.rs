@@ -1,20 +1,16 @@
 //! How a file gets its name, on file systems that have all calls and, where a variable names its folder, on one that lacks them.
 
 use fastgcm_file::naming::{Place, give_name, publish};
-use std::{
-    env, fs,
-    io::ErrorKind,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-};
+use std::{env, fs, io::ErrorKind, os::unix::fs::symlink, path::Path};
+use tempfile::TempDir;
 
 /// A folder with all calls, and, where a variable names one, a folder without links.
-fn folders() -> impl Iterator<Item = PathBuf> {
-    let without_links = env::var_os("FASTGCM_UNLINKED").map(Into::into);
+fn folders() -> impl Iterator<Item = TempDir> {
+    let without_links = env::var_os("FASTGCM_UNLINKED").map(|folder| tempfile::tempdir_in(folder).unwrap());
     if without_links.is_none() {
         println!("SKIPPED naming without links: there is no file system without links (`.ci/run tests` makes one)");
     }
-    [env::temp_dir()].into_iter().chain(without_links)
+    [tempfile::tempdir().unwrap()].into_iter().chain(without_links)
 }
 
 /// Of many that want one name at once, one gets it, with all that it has, and nothing of the others goes.
@@ -23,8 +19,7 @@ fn one_of_many_gets_the_name() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 20;
     let mut cases = 0;
-    for folder in folders() {
-        let dir = tempfile::tempdir_in(folder).unwrap();
+    for dir in folders() {
         let at = |name: String| dir.path().join(name);
         for round in 0..ROUNDS {
             let barrier = std::sync::Barrier::new(THREADS);
@@ -58,8 +53,7 @@ fn one_of_many_gets_the_name() {
 #[test]
 fn a_name_that_is_taken_stays() {
     let mut cases = 0;
-    for folder in folders() {
-        let dir = tempfile::tempdir_in(folder).unwrap();
+    for dir in folders() {
         let at = |name: &str| dir.path().join(name);
         let names = || fs::read_dir(dir.path()).unwrap().count();
         for replace in [false, true] {

@@ -19,12 +19,16 @@ pub(crate) struct Bench {
 impl Bench {
     /// With `key` (32 bytes) and `key128` in it.
     pub(crate) fn new() -> Self {
-        Self::within(&std::env::temp_dir())
+        Self::of(tempfile::tempdir().unwrap())
     }
 
     /// In a new directory in that folder.
     pub(crate) fn within(folder: &Path) -> Self {
-        let bench = Self { dir: tempfile::tempdir_in(folder).unwrap(), runs: AtomicUsize::new(0) };
+        Self::of(tempfile::tempdir_in(folder).unwrap())
+    }
+
+    fn of(dir: tempfile::TempDir) -> Self {
+        let bench = Self { dir, runs: AtomicUsize::new(0) };
         bench.ok(&["keygen", "-o", "key"]);
         bench.ok(&["keygen", "-o", "key128", "--format", "cobblestone-128"]);
         bench.runs.store(0, Ordering::Relaxed);
