@@ -1,5 +1,5 @@
 //! What a program over the crate `aes-gcm` gains when it changes one line of its Cargo.toml: a message sealed through that interface, by RustCrypto's code
-//! and by ours, and beside them by ring, AWS-LC and the system's OpenSSL, in one process, in turn, after all have given the same bytes.
+//! and by ours, and beside them by ring and AWS-LC, in one process, in turn, after all have given the same bytes.
 //!
 //! `interface FILE PROCESSOR NOTE` writes the table to FILE (Markdown), and beside it a chart (`.svg`). PROCESSOR is its name, NOTE what else a reader should
 //! know of the machine. `interface check` compares the answers only.
@@ -8,13 +8,11 @@ mod picture;
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
-    aead::{AeadInPlace, consts::U12},
+    aead::{AeadInOut, consts::U12},
 };
 use aws_lc_rs::aead as aws_lc;
 use fastgcm_measure::{Case, Contender, Machine, Measured, Measurement, Sampler, pin};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use plugin::openssl::{self, Calls, OpenSsl};
-use plugin::{Message, TAG};
+use plugin::TAG;
 use ring::aead as ring_aead;
 use std::{error::Error, fs, path::PathBuf, time::Duration};
 
@@ -32,16 +30,14 @@ const OURS: usize = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let openssl = system_openssl()?;
     let names = [
-        format!("{}, RustCrypto", plugin::locked("aes-gcm", "0.10")),
+        format!("{}, RustCrypto", plugin::locked("aes-gcm", "0.11")),
         "the same interface, fastgcm".into(),
         plugin::locked("ring", ""),
         plugin::locked("aws-lc-rs", ""),
-        openssl.version().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
     ];
     for (size, _) in SIZES {
-        compare(size, &names, calls(&openssl));
+        compare(size, &names, calls());
     }
     println!("bench::interface ok {}", SIZES.len() * names.len());
     let (file, processor, note) = match &arguments[..] {
@@ -51,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     pin();
     let sampler = Sampler { rounds: 50..=2000, budget: Duration::from_secs(5), ..Sampler::default() };
-    let measured: Vec<Measured> = SIZES.map(|(size, _)| measure(size, &names, calls(&openssl), &sampler)).into();
+    let measured: Vec<Measured> = SIZES.map(|(size, _)| measure(size, &names, calls(), &sampler)).into();
     let rows: Vec<Vec<Cell>> = names.iter().map(|name| measured.iter().map(|case| Cell::of(case, name, &names[OURS])).collect()).collect();
     fs::write(file.with_extension("svg"), picture::draw(processor, &names, &rows))?;
     let machine = format!("{}; {note}", Machine::here("").processor);
@@ -82,10 +78,9 @@ impl Cell {
 }
 
 /// All who take part, with their keys.
-fn calls(openssl: &OpenSsl) -> [Seal<'_>; 5] {
+fn calls() -> [Seal<'static>; 4] {
     let ring = ring_aead::LessSafeKey::new(ring_aead::UnboundKey::new(&ring_aead::AES_256_GCM, &KEY).expect("a key"));
     let aws = aws_lc::LessSafeKey::new(aws_lc::UnboundKey::new(&aws_lc::AES_256_GCM, &KEY).expect("a key"));
-    let mut context = openssl::Key::new(openssl, &KEY).expect("a key");
     [
         through(Aes256Gcm::new(&KEY.into())),
         through(fastgcm_aes_gcm::Aes256Gcm::new(&KEY.into())),
@@ -101,37 +96,19 @@ fn calls(openssl: &OpenSsl) -> [Seal<'_>; 5] {
             let tag = aws.seal_in_place_separate_tag(nonce, aws_lc::Aad::from(AAD), text).expect("sealed");
             place.copy_from_slice(tag.as_ref());
         }),
-        Box::new(move |nonce, buffer| {
-            let (at, len) = (buffer.as_mut_ptr(), buffer.len() - TAG);
-            let message = Message { aad: AAD.as_ptr(), input: at, aad_len: AAD.len(), output: at, nonce: nonce.as_ptr(), len };
-            // SAFETY: `len` bytes of text in place, and 16 behind them.
-            unsafe { context.seal(&message) };
-        }),
     ]
 }
 
-/// The interface of `aes-gcm` 0.10: its users change nothing but the line of Cargo.toml.
-fn through<A: AeadInPlace<NonceSize = U12> + 'static>(cipher: A) -> Seal<'static> {
+/// The interface of `aes-gcm` 0.11: its users change nothing but the line of Cargo.toml.
+fn through<A: AeadInOut<NonceSize = U12> + 'static>(cipher: A) -> Seal<'static> {
     Box::new(move |nonce, buffer| {
         let (text, place) = buffer.split_last_chunk_mut::<TAG>().expect("a place for the tag");
-        place.copy_from_slice(&cipher.encrypt_in_place_detached(nonce.into(), AAD, text).expect("sealed"));
+        place.copy_from_slice(&cipher.encrypt_inout_detached(nonce.into(), AAD, text.into()).expect("sealed"));
     })
 }
 
-/// The system's OpenSSL, whose symbols are its own: AWS-LC and ring have such, too.
-fn system_openssl() -> Result<OpenSsl, Box<dyn Error>> {
-    /// Of dlfcn.h, for Linux.
-    const RTLD_DEEPBIND: i32 = 8;
-    // SAFETY: OpenSSL's functions, by their names; the library stays open.
-    let calls = unsafe {
-        let library = Box::leak(Box::new(Library::open(Some("libcrypto.so.3"), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)?));
-        Calls::found(|name| Some(library.get::<*const std::ffi::c_void>(name.as_bytes()).ok()?.into_raw().cast_const()))?
-    };
-    Ok(OpenSsl::new(calls)?)
-}
-
 /// All must give the same.
-fn compare(size: usize, names: &[String], calls: [Seal<'_>; 5]) {
+fn compare(size: usize, names: &[String], calls: [Seal<'_>; 4]) {
     let mut sealed = Vec::new();
     for (name, mut call) in names.iter().zip(calls) {
         let mut buffer = text(size);
@@ -147,7 +124,7 @@ fn text(size: usize) -> Vec<u8> {
 }
 
 /// Each message with a nonce of its own.
-fn measure(size: usize, names: &[String], calls: [Seal<'_>; 5], sampler: &Sampler) -> Measured {
+fn measure(size: usize, names: &[String], calls: [Seal<'_>; 4], sampler: &Sampler) -> Measured {
     let mut contenders: Vec<Contender<'_>> = Vec::new();
     for (name, mut call) in names.iter().zip(calls) {
         let (mut buffer, mut number) = (text(size), 0u64);
