@@ -89,7 +89,7 @@ impl Program {
     /// How many rounds there are.
     fn pairs(&self) -> Result<usize> {
         let register = |instruction: &Instruction| instruction.operands.split(['.', ',']).next().unwrap_or("").to_owned();
-        let (mut pairs, mut written) = (0, String::new());
+        let (mut pairs, mut xors, mut written) = (0, 0, String::new());
         for ((_, first), (at, second)) in self.code.iter().zip(self.code.iter().skip(1)) {
             let Instruction { mnemonic, operands, .. } = second;
             if mnemonic == "aesmc" {
@@ -99,9 +99,10 @@ impl Program {
                 written = register(second);
                 continue;
             }
-            // A round that ends with an XOR of the key would be x86's.
+            // A round that ends with an XOR of the key would be x86's. (Behind two rounds a few states are compared with others: `gcm/ahead.rs`.)
             let is_xor = mnemonic == "eor" && !written.is_empty() && register(second) == written;
-            ensure!(!is_xor, "{at:x}: `eor {operands}` follows the round on that register");
+            xors += usize::from(is_xor);
+            ensure!(50 * xors <= 50 + pairs, "{at:x}: `eor {operands}` follows the round on that register, as after {xors} of {pairs} rounds");
             written.clear();
         }
         ensure!(pairs >= 1000, "only {pairs} pairs of AESE and AESMC: the rounds are not straight-line code");
