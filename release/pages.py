@@ -9,7 +9,7 @@ AUDITED = "**fastgcm has not been audited, and it is not FIPS-validated.**"
 
 
 def security(source, version):
-    """What a package's page says of security: the end of it is what the released SECURITY.md says of verification, with the lines that one types."""
+    """What a package's page says of security: the end of it is what SECURITY.md says of verification, with the lines that one types."""
     verification = re.search(r"^## Verify a release\n.*?(?=\n## )", (source / "SECURITY.md").read_text(), re.MULTILINE | re.DOTALL)[0].strip()
     return f"## Security\n\n{AUDITED} [SECURITY.md]({REPOSITORY}/blob/v{version}/SECURITY.md) says what is promised, and how to report a fault.\n\n{verification}\n"
 
@@ -36,14 +36,13 @@ def released(text, source, path, version):
         kind = "tree" if file.is_dir() else "blob"
         return f"]({REPOSITORY}/{kind}/v{version}/{os.path.relpath(file, source.resolve())}{'#' + place if place else ''})"
 
-    text = re.sub(r"<!-- unreleased -->.*?<!-- released\s?(.*?)-->", r"\1", text, flags=re.DOTALL)
-    if path.name == "SECURITY.md":
-        text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' )\d+\.\d+\.\d+", rf"\g<1>{version}", text)
-    text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
-    text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
     of_a_crate = path.name == "README.md" and path.parent.parent.name == "crates"
     if of_a_crate or path.name == "java.md":
         text = f"{text.rstrip()}\n\n{security(source, version)}"
+    text = re.sub(r"<!-- unreleased -->.*?<!-- released\s?(.*?)-->", r"\1", text, flags=re.DOTALL)
+    text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' )\d+\.\d+\.\d+", rf"\g<1>{version}", text)
+    text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
+    text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
     if of_a_crate:
         text = re.sub(r"\]\(([^)\s]+)\)", absolute, text)
     if left := LEFT.search(text):

@@ -111,7 +111,7 @@ def clone(version):
     run("git", "clone", "--quiet", "--no-tags", ROOT, source)
     last = said("git", "log", "-1", "--format=%cI", cwd=source)
     old = re.escape(current())
-    for page in (source / "SECURITY.md", source / "README.md"):  # the first of them before the crates' pages, which quote it
+    for page in (source / "SECURITY.md", source / "README.md"):
         page.write_text(released(page.read_text(), source, page, version))
     files = said("git", "ls-files", "Cargo.toml", "crates", "docs", ".ci", cwd=source).splitlines()
     for path in (source / name for name in files):
