@@ -64,7 +64,7 @@ class Maker:
         path, there = manifest.relative_to(self.source), ["git", "-C", HERE.parent]
         for tag in said(*there, "tag", "--list", "v[0-9]*").split() if own else []:
             before = subprocess.run([*there, "show", f"{tag}:{path}"], capture_output=True, text=True).stdout
-            if own[0] in before.splitlines() or f"{own[0]} " in before:
+            if re.search(f"^{re.escape(own[0])}", before, re.MULTILINE):
                 return True
         return False
 

@@ -130,6 +130,14 @@ def publish_crates(source, out, registry, environment):
     run(*command, "crates", env=environment)
 
 
+def publish_npm(source, out, url, environment):
+    """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
+    everywhere = {"FASTGCM_CRATES": f"{url}/none", "FASTGCM_NPM": url, "FASTGCM_PYPI": f"{url}/none", "PYTHONDONTWRITEBYTECODE": "1"}
+    run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
+    for _ in range(2):
+        run("python3", source / "release/publish.py", out, "npm", env={**environment, **everywhere})
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -225,8 +233,7 @@ class Rehearsal:
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
-            for archive in sorted(self.out.glob("*.tgz"), key=lambda file: file.name.startswith("fastgcm-0")):
-                run("npm", "publish", "--silent", "--access", "public", archive, env=environment, cwd=home)
+            publish_npm(self.maker.source, self.out, url, environment)
             project = home / "project"
             project.mkdir()
             run("npm", "init", "--yes", "--silent", cwd=project, env=environment, stdout=subprocess.DEVNULL)

@@ -3,18 +3,27 @@
     python3 release/tests.py
 """
 
+import base64
+import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import textwrap
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "release"))
 sys.dont_write_bytecode = True
 
 import attacks  # noqa: E402
+import make  # noqa: E402
+import publish  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
 from rehearse import download  # noqa: E402
@@ -164,11 +173,144 @@ def security():
     print(f"release::security ok {len(pages)}")
 
 
+class Registries(BaseHTTPRequestHandler):
+    """Answers as the index of crates.io, npm and PyPI do, with what is in `pages`."""
+
+    pages = {}
+
+    def do_GET(self):
+        page = self.pages.get(self.path)
+        self.send_response(404 if page is None else 200)
+        self.end_headers()
+        self.wfile.write((page or "").encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def resumed(folder):
+    """What each registry has of three packages, one of each kind: nothing, the same bytes, or others."""
+    made = folder / "to-publish"
+    made.mkdir()
+    crate, wheel, package = (made / name for name in ("fastgcm-0.1.0.crate", "fastgcm-0.1.0-py3-none-any.whl", "fastgcm-linux-x64-gnu-0.1.0.tgz"))
+    crate.write_text("crate")
+    wheel.write_text("wheel")
+    described = folder / "package/package.json"
+    described.parent.mkdir()
+    described.write_text('{"name": "@fastgcm/linux-x64-gnu", "version": "0.1.0"}')
+    with tarfile.open(package, "w:gz") as archive:
+        archive.add(described, "package/package.json")
+    digest = lambda text: hashlib.sha256(text.encode()).hexdigest()  # noqa: E731
+    integrity = "sha512-" + base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+    index = lambda sum: f'{{"vers": "0.0.9", "cksum": "{digest("old")}"}}\n{{"vers": "0.1.0", "cksum": "{sum}"}}\n'  # noqa: E731
+    npm = lambda sum: f'{{"versions": {{"0.1.0": {{"dist": {{"integrity": "{sum}"}}}}}}}}'  # noqa: E731
+    simple = lambda sum: f'<a href="https://files.example/x/{wheel.name}#sha256={sum}">{wheel.name}</a>'  # noqa: E731
+    answers = {"/fa/st/fastgcm": (index, digest("crate")), "/@fastgcm%2Flinux-x64-gnu": (npm, integrity), "/simple/fastgcm/": (simple, digest("wheel"))}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registries) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        os.environ |= {f"FASTGCM_{name}": f"http://127.0.0.1:{server.server_port}" for name in ("CRATES", "NPM", "PYPI")}
+        names = lambda: sorted(file.name for files in publish.found(made).values() for _, file in files)  # noqa: E731
+        assert len(names()) == 3
+        for place, (page, right) in answers.items():
+            Registries.pages[place] = page(right)
+        assert names() == []
+        count = 2
+        for place, (page, right) in answers.items():
+            Registries.pages[place] = page("0" * 64)
+            try:
+                publish.found(made)
+            except SystemExit as error:
+                assert "nothing is uploaded" in str(error), error
+            else:
+                raise AssertionError(place)
+            del Registries.pages[place]
+            assert len(names()) == 1
+            Registries.pages[place] = page(right)
+            count += 2
+        wheel.unlink()
+        try:
+            publish.found(made)
+        except SystemExit as error:
+            assert "nothing for python" in str(error), error
+        else:
+            raise AssertionError("no wheel")
+        server.shutdown()
+    print(f"release::resumed ok {count + 1}")
+
+
+def kept(folder):
+    """A crate with a number of its own is made once; the others are made for each release."""
+    there = folder / "kept"
+    (there / "crates/own").mkdir(parents=True)
+    (there / "crates/ours").mkdir()
+    own, ours = there / "crates/own/Cargo.toml", there / "crates/ours/Cargo.toml"
+    own.write_text('version = "0.10.3" # that of another crate\n')
+    ours.write_text("version.workspace = true\n")
+    git("init", "--quiet", cwd=there)
+    git("add", "--all", cwd=there)
+    git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
+    maker = make.Maker.__new__(make.Maker)
+    maker.source, make.HERE = there, there / "release"
+    answer = lambda: (maker.released_before(own), maker.released_before(ours))  # noqa: E731
+    assert answer() == (False, False)
+    git("tag", "v0.1.0", cwd=there)
+    assert answer() == (True, False)
+    own.write_text('version = "0.10.4"\n')
+    assert answer() == (False, False)
+    print("release::kept ok 3")
+
+
+def step(name):
+    """The shell of a step of the workflow that publishes."""
+    found = re.search(rf"\n +- name: {re.escape(name)}\n +run: \|\n((?: {{10}}.*\n)+)", (ROOT / ".github/workflows/release.yml").read_text())
+    return textwrap.dedent(found[1])
+
+
+def compared(folder):
+    """The step of the workflow that compares its files with what the owner has signed: it ends well only if they are those."""
+    there, made = folder / "workflow", "target/releases/0.1.0"
+    (there / "release").mkdir(parents=True)
+    shutil.copy(ROOT / "release/verify.sh", there / "release")
+    key, public = attacks.key(folder, "owner")
+    page = (ROOT / "SECURITY.md").read_text()
+    (there / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public))
+    git("init", "--quiet", cwd=there)
+    git("add", "--all", cwd=there)
+    git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
+
+    def make_it(text):
+        shutil.rmtree(there / "made", ignore_errors=True)
+        (there / made).mkdir(parents=True)
+        (there / made / "fastgcm-0.1.0.crate").write_text(text)
+
+    def typed():
+        return subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("these are the files that the owner has signed")],
+                              cwd=there, env={**os.environ, "GITHUB_REF_NAME": "v0.1.0"}, capture_output=True, text=True)
+
+    make_it("crate")
+    assert typed().returncode, "nothing is signed"
+    make_it("crate")
+    attacks.sums(there / made)
+    attacks.sign(there / made, key)
+    release.tag_signature(there, there / made, "0.1.0")
+    done = typed()
+    assert done.returncode == 0 and 'Good "fastgcm-0.1.0"' in done.stdout, done
+    make_it("another crate")
+    assert typed().returncode
+    make_it("crate")
+    (there / "SECURITY.md").write_text(page)
+    assert typed().returncode, "signed by nobody"
+    print("release::compared ok 4")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refused(pathlib.Path(folder))
         owners(pathlib.Path(folder))
         published(pathlib.Path(folder))
+        resumed(pathlib.Path(folder))
+        kept(pathlib.Path(folder))
+        compared(pathlib.Path(folder))
     pages()
     security()
     attacks.main()
