@@ -20,6 +20,7 @@ def released(text, source, path, version):
     * `<!-- unreleased -->ONE<!-- released OTHER-->` becomes OTHER;
     * `path = "../fastgcm/crates/NAME"` becomes `version = "0.1"`, which is that crate's, and `cargo add NAME --path ...` takes it from the registry;
     * a crate's README, and the page of Java, end with what SECURITY.md says of verification, with the owner's key: registries show such a page;
+    * links to the branch `main` become links to the tag;
     * in a crate's README a link to a file of the repository becomes a link to the released file, because the page is also shown elsewhere.
     """
 
@@ -43,6 +44,7 @@ def released(text, source, path, version):
     text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' )\d+\.\d+\.\d+", rf"\g<1>{version}", text)
     text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
     text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
+    text = text.replace(f"{REPOSITORY}/blob/main/", f"{REPOSITORY}/blob/v{version}/")
     if of_a_crate:
         text = re.sub(r"\]\(([^)\s]+)\)", absolute, text)
     if left := LEFT.search(text):

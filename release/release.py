@@ -122,6 +122,8 @@ def clone(version):
                 continue
             # `=0.1.0` is another package's, and so is what stands within a longer number.
             new = re.sub(rf"(?<![\d.=]){old}(?!\.?\d)", version, text)
+            if path.name == "pyproject.toml":
+                new = new.replace("/blob/main/", f"/blob/v{version}/")
             path.write_text(released(new, source, path, version) if path.suffix == ".md" else new)
     changelog = source / "CHANGELOG.md"
     changelog.write_text(changelog.read_text().replace(f"## {version}, unreleased", f"## {version}, {last[:10]}"))

@@ -169,6 +169,7 @@ def security():
             text = path.read_text()
             typed, key = release_lines(text)
             assert "-n fastgcm-1.2.3 " in typed and f"verify.sh '{key}' 1.2.3" in text, path
+            assert "/blob/main/" not in text, path
             assert "has not been audited" in text and "not FIPS-validated" in text, path
     print(f"release::security ok {len(pages)}")
 
