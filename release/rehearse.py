@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import urllib.parse
@@ -20,6 +21,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
 from make import HERE, MACHINES, java25, python_files, run, said
+
+# The steps of the workflow that are run here.
+CHECK = "what each registry has"
+CRATES = "publish each crate that is not there, behind those that it depends on"
+NPM = "publish the libraries that are not there, then the package that chooses among them"
 
 PYTHON_PROGRAM = """
 from fastgcm import AESGCM, cpu
@@ -111,31 +117,42 @@ def download(out, folder, page, key, version):
     return len(names)
 
 
+def step(source, name):
+    """The shell of a step of the workflow that publishes."""
+    workflow = (source / ".github/workflows/release.yml").read_text()
+    block = re.search(rf"\n +- name: {re.escape(name)}\n +run: (?:\|\n((?: {{10}}.*\n)+)|(.*\n))", workflow)
+    return textwrap.dedent(block[1] or block[2])
+
+
 def publish_crates(source, out, registry, environment):
     """Publishes crates as the workflow does: the registry fails in the middle, and a second run goes on; other bytes under a name are refused."""
     everywhere = {"FASTGCM_CRATES": registry.url, "FASTGCM_NPM": f"{registry.url}/none", "FASTGCM_PYPI": f"{registry.url}/none"}
     environment = {**environment, **everywhere, "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]', "PYTHONDONTWRITEBYTECODE": "1"}
-    command = ["python3", source / "release/publish.py", out]
+    (source / "made").symlink_to(out)
+    upload, check = (["sh", "-e", "-c", step(source, name)] for name in (CRATES, CHECK))
     registry.left = 3
-    if subprocess.run([*command, "crates"], env=environment).returncode == 0 or len(registry.crates) != 3:
+    if subprocess.run(upload, cwd=source, env=environment).returncode == 0 or len(registry.crates) != 3:
         raise SystemExit("release: a registry failed, and nobody noticed")
     registry.left = 1000
-    run(*command, "crates", env=environment)
+    run(*upload, cwd=source, env=environment)
     known = [each for versions in registry.index.values() for each in versions]
     known[0]["cksum"], right = "0" * 64, known[0]["cksum"]
-    if subprocess.run([*command, "check"], env=environment).returncode == 0:
+    if subprocess.run(check, cwd=source, env=environment).returncode == 0:
         raise SystemExit("release: a registry had other bytes, and nobody noticed")
     known[0]["cksum"] = right
     registry.left = 0
-    run(*command, "crates", env=environment)
+    run(*upload, cwd=source, env=environment)
+    (source / "made").unlink()
 
 
 def publish_npm(source, out, url, environment):
     """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
     everywhere = {"FASTGCM_CRATES": f"{url}/none", "FASTGCM_NPM": url, "FASTGCM_PYPI": f"{url}/none", "PYTHONDONTWRITEBYTECODE": "1"}
     run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
+    (source / "made").symlink_to(out)
     for _ in range(2):
-        run("python3", source / "release/publish.py", out, "npm", env={**environment, **everywhere})
+        run("sh", "-e", "-c", step(source, NPM), cwd=source, env={**environment, **everywhere})
+    (source / "made").unlink()
 
 
 class Quiet(SimpleHTTPRequestHandler):

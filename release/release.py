@@ -80,6 +80,7 @@ def refuse_what_is_wrong(options):
         if not (options.key and options.key.exists()):
             refuse("--key names the owner's private key for signatures of ssh-keygen")
         refuse_another_key(options.key)
+        refuse_another_rust(wanted_rust())
     checks = options.checks.split() if options.checks is not None else REHEARSED if options.rehearse else []
     if checks or options.checks is None:
         step(f"checks: {' '.join(checks) or 'the gate'}")
@@ -143,6 +144,16 @@ def clone(version):
 def sign(key, version, file):
     """The signature FILE.sig. The version is its namespace, so that a signature of one release is of no other."""
     run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", f"fastgcm-{version}", file)
+
+
+def wanted_rust():
+    return re.search(r"--default-toolchain ([\d.]+)", (ROOT / ".github/workflows/release.yml").read_text())[1]
+
+
+def refuse_another_rust(version):
+    """Another version makes other files, which the workflow would refuse."""
+    if not (found := said("rustc", "--version", cwd=ROOT)).startswith(f"rustc {version} "):
+        refuse(f"{found} is not Rust {version}, which release.yml has")
 
 
 def refuse_another_key(key):

@@ -27,6 +27,7 @@ import publish  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
 from rehearse import download  # noqa: E402
+from rehearse import CHECK, CRATES, NPM, step  # noqa: E402
 from rehearse import lines as release_lines  # noqa: E402
 
 MAIL = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
@@ -261,10 +262,46 @@ def kept(folder):
     print("release::kept ok 3")
 
 
-def step(name):
-    """The shell of a step of the workflow that publishes."""
-    found = re.search(rf"\n +- name: {re.escape(name)}\n +run: \|\n((?: {{10}}.*\n)+)", (ROOT / ".github/workflows/release.yml").read_text())
-    return textwrap.dedent(found[1])
+COMPARED = "these are the files that the owner has signed"
+WHEELS = "wheels and sources"
+PAGE = "the files, the sums and their signature, as they were verified"
+# The rehearsal does what the first two do: it is that command, and it installs what it needs.
+ELSEWHERE = ["what Debian's image lacks", "make and rehearse", CHECK, CRATES, NPM]
+
+
+def steps(folder):
+    """No step of the workflow has shell that neither a test nor the rehearsal has run. PyPI's action and the page get the files that belong there."""
+    names = re.findall(r"- name: (.*)\n +run:", (ROOT / ".github/workflows/release.yml").read_text())
+    assert sorted(names) == sorted([COMPARED, WHEELS, PAGE, *ELSEWHERE]), names
+    there = folder / "steps"
+    (there / "made").mkdir(parents=True)
+    files = ["fastgcm-0.1.0.crate", "fastgcm-0.1.0.tar.gz", "fastgcm-0.1.0-x86_64-linux.tar.gz", "fastgcm-0.1.0-abi3.whl", "SHA256SUMS", "SHA256SUMS.sig"]
+    for name in files:
+        (there / "made" / name).write_text(name)
+    program = there / "gh"
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "GITHUB_REF_NAME": "v0.1.0", "PATH": f"{there}{os.pathsep}{os.environ['PATH']}"}
+    typed = lambda name: subprocess.run(["sh", "-e", "-c", step(ROOT, name)], cwd=there, env=environment, check=True, capture_output=True, text=True).stdout  # noqa: E731
+    said = typed(PAGE).splitlines()
+    assert said[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in said and "--draft" in said, said
+    assert said[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in said, said
+    typed(WHEELS)
+    assert sorted(file.name for file in (there / "python").iterdir()) == ["fastgcm-0.1.0-abi3.whl", "fastgcm-0.1.0.tar.gz"]
+    print(f"release::steps ok {len(names)}")
+
+
+def rust():
+    """The owner builds with the version of Rust that the workflow has, or the files would be others."""
+    assert re.fullmatch(r"1\.\d+\.\d+", release.wanted_rust())
+    release.refuse_another_rust(subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()[1])
+    try:
+        release.refuse_another_rust("1.0.0")
+    except SystemExit as error:
+        assert "1.0.0" in str(error), error
+    else:
+        raise AssertionError("any Rust builds a release")
+    print("release::rust ok 2")
 
 
 def compared(folder):
@@ -285,7 +322,7 @@ def compared(folder):
         (there / made / "fastgcm-0.1.0.crate").write_text(text)
 
     def typed():
-        return subprocess.run(["sh", "-e", "-c", step("these are the files that the owner has signed")],
+        return subprocess.run(["sh", "-e", "-c", step(ROOT, COMPARED)],
                               cwd=there, env={**os.environ, "GITHUB_REF_NAME": "v0.1.0"}, capture_output=True, text=True)
 
     make_it("crate")
@@ -312,6 +349,8 @@ def main():
         resumed(pathlib.Path(folder))
         kept(pathlib.Path(folder))
         compared(pathlib.Path(folder))
+        steps(pathlib.Path(folder))
+    rust()
     pages()
     security()
     attacks.main()
