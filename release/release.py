@@ -9,6 +9,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 from make import Maker, java25, members, run, said
@@ -51,6 +52,11 @@ def current():
     return re.search(r'^\[workspace\.package\]\nversion = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
 
 
+def owner():
+    """The owner's public key in two words, as SECURITY.md has it."""
+    return re.search("^echo 'fastgcm (.*)' >", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)[1]
+
+
 def number(version):
     return tuple(map(int, version.split(".")))
 
@@ -70,8 +76,11 @@ def refuse_what_is_wrong(options):
         refuse(f'CHANGELOG.md has no entry "## {version}, unreleased"')
     if entry[1] != ", unreleased":
         refuse(f"{version} is released already: CHANGELOG.md has{entry[1]}")
-    if not options.rehearse and not (options.key and options.key.exists()):
-        refuse("--key names the owner's private key for signatures of ssh-keygen")
+    if not options.rehearse:
+        if not (options.key and options.key.exists()):
+            refuse("--key names the owner's private key for signatures of ssh-keygen")
+        refuse_another_key(options.key)
+        refuse_another_rust(wanted_rust())
     checks = options.checks.split() if options.checks is not None else REHEARSED if options.rehearse else []
     if checks or options.checks is None:
         step(f"checks: {' '.join(checks) or 'the gate'}")
@@ -103,6 +112,8 @@ def clone(version):
     run("git", "clone", "--quiet", "--no-tags", ROOT, source)
     last = said("git", "log", "-1", "--format=%cI", cwd=source)
     old = re.escape(current())
+    for page in (source / "SECURITY.md", source / "README.md"):
+        page.write_text(released(page.read_text(), source, page, version))
     files = said("git", "ls-files", "Cargo.toml", "crates", "docs", ".ci", cwd=source).splitlines()
     for path in (source / name for name in files):
         if path.suffix not in (".lock", ".gz", ".bin", ".zip") and path.is_file():
@@ -112,9 +123,10 @@ def clone(version):
                 continue
             # `=0.1.0` is another package's, and so is what stands within a longer number.
             new = re.sub(rf"(?<![\d.=]){old}(?!\.?\d)", version, text)
+            if path.name == "pyproject.toml":
+                new = new.replace("/blob/main/", f"/blob/v{version}/")
             path.write_text(released(new, source, path, version) if path.suffix == ".md" else new)
-    readme, changelog = source / "README.md", source / "CHANGELOG.md"
-    readme.write_text(released(readme.read_text(), source, readme, version))
+    changelog = source / "CHANGELOG.md"
     changelog.write_text(changelog.read_text().replace(f"## {version}, unreleased", f"## {version}, {last[:10]}"))
     for manifest in source.glob("crates/*/Cargo.toml"):
         for licence in source.glob("LICENSE-*"):
@@ -129,29 +141,71 @@ def clone(version):
     return source
 
 
-def sign(out, key):
-    """Sums of all files, their signature, and what verifies both."""
-    shutil.copy(HERE / "verify.sh", out)
-    if key is None:
-        key = RELEASES / "thrown-away"
-        for file in (key, key.with_suffix(".pub")):
-            file.unlink(missing_ok=True)
-        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "rehearsal", "-f", key)
-    public = said("ssh-keygen", "-y", "-f", key)
-    (out / "signers").write_text(f"fastgcm {public}\n")
-    sums = {path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(out.rglob("*")) if path.is_file()}
-    (out / "SHA256SUMS").write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
-    run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "fastgcm-release", out / "SHA256SUMS")
-    if key.name == "thrown-away":
-        key.unlink()
-    run(out / "verify.sh", out / "signers")
+def sign(key, version, file):
+    """The signature FILE.sig. The version is its namespace, so that a signature of one release is of no other."""
+    run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", f"fastgcm-{version}", file)
+
+
+def wanted_rust():
+    return re.search(r"--default-toolchain ([\d.]+)", (ROOT / ".github/workflows/release.yml").read_text())[1]
+
+
+def refuse_another_rust(version):
+    """Another version makes other files, which the workflow would refuse."""
+    if not (found := said("rustc", "--version", cwd=ROOT)).startswith(f"rustc {version} "):
+        refuse(f"{found} is not Rust {version}, which release.yml has")
+
+
+def refuse_another_key(key):
+    """The key signs something now, and not at the end for the first time, and what it signs verifies as users verify it: by the key of SECURITY.md."""
+    with tempfile.TemporaryDirectory() as folder:
+        sums = pathlib.Path(folder, "SHA256SUMS")
+        sums.touch()
+        try:
+            sign(key, "probe", sums)
+        except subprocess.CalledProcessError:
+            refuse(f"{key} signs nothing")
+        if subprocess.run([HERE / "verify.sh", owner(), "probe"], cwd=folder).returncode:
+            refuse(f"{key} is not the key of SECURITY.md, which is {owner()}")
+
+
+def signed(out, key, version):
+    """Writes the sums of all files and their signature; returns the public key. Without KEY it is a rehearsal, and the key is thrown away."""
+    names = sorted(path.name for path in out.iterdir())
+    if wrong := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name, re.ASCII) or not (out / name).is_file()]:
+        raise SystemExit(f"release: the release's page has no file of these names: {wrong}")
+    sums = {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in names}
+    (out / "SHA256SUMS").write_text("".join(sorted(f"{digest}  {name}\n" for name, digest in sums.items())))
+    with tempfile.TemporaryDirectory() as folder:
+        if rehearsed := key is None:
+            key = pathlib.Path(folder, "key")
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "rehearsal", "-f", key)
+        for attempt in (1, 2, 3):  # for who mistypes a passphrase
+            try:
+                sign(key, version, out / "SHA256SUMS")
+                break
+            except subprocess.CalledProcessError:
+                if attempt == 3:
+                    raise
+        public = " ".join(key.with_suffix(".pub").read_text().split()[:2]) if rehearsed else owner()
+    run(HERE / "verify.sh", public, version, cwd=out)
+    return public
+
+
+def tag_signature(source, out, version):
+    """The tag signed-VERSION: a commit that has the sums and their signature, and nothing else. The workflow publishes only what has these sums."""
+    name, mail = said("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
+    git = ["git", "-C", source, "-c", f"user.name={name}", "-c", f"user.email={mail}"]
+    blobs = [f"100644 blob {said(*git, 'hash-object', '-w', out / name)}\t{name}" for name in ("SHA256SUMS", "SHA256SUMS.sig")]
+    tree = said(*git, "mktree", input="\n".join(blobs) + "\n")
+    run(*git, "tag", "--force", f"signed-{version}", said(*git, "commit-tree", "-m", f"What is signed of {version}", tree))
 
 
 def compare(before, after):
     """Which files two runs made alike; of an archive that differs, which of its members do."""
     same, differ = 0, []
     names = {path.relative_to(folder).as_posix() for folder in (before, after) for path in folder.rglob("*") if path.is_file()}
-    for name in sorted(names - {"SHA256SUMS", "SHA256SUMS.sig", "signers"}):
+    for name in sorted(names - {"SHA256SUMS.sig"}):
         one, two = before / name, after / name
         if one.exists() and two.exists() and one.read_bytes() == two.read_bytes():
             same += 1
@@ -182,17 +236,18 @@ def main():
         step(make.__name__)
         make(maker)
     step("sums and signature")
-    sign(partial, options.key)
+    public = signed(partial, None if options.rehearse else options.key, version)
     if out.exists():
         shutil.rmtree(before, ignore_errors=True)
         out.rename(before)
     partial.rename(out)
+    tag_signature(maker.source, out, version)
     if before.exists():
         compare(before, out)
     if options.rehearse:
         import rehearse
 
-        for name, part in rehearse.parts(maker, out, version):
+        for name, part in rehearse.parts(maker, out, version, public):
             step(f"rehearsal: {name}")
             part()
     step("end")

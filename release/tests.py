@@ -1,20 +1,34 @@
-"""Plants each reason to refuse a release in a copy of the repository, and sees it refused; and changes a file behind its signature.
+"""Plants each reason to refuse a release in a copy of the repository, and sees it refused; signs stand-ins for packages, and downloads and attacks them.
 
     python3 release/tests.py
 """
 
+import base64
+import hashlib
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import textwrap
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "release"))
 sys.dont_write_bytecode = True
 
+import attacks  # noqa: E402
+import make  # noqa: E402
+import publish  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
+from rehearse import download  # noqa: E402
+from rehearse import CHECK, CRATES, NPM, step  # noqa: E402
+from rehearse import lines as release_lines  # noqa: E402
 
 MAIL = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
 
@@ -44,6 +58,7 @@ REFUSED = {
     "no entry": (None, ["0.2.0", "--rehearse"], 'no entry "## 0.2.0, unreleased"'),
     "a dated entry": (lambda copy: committed(copy, "CHANGELOG.md", "0.1.0, unreleased", "0.1.0, 2026-11-28"), ["0.1.0", "--rehearse"], "CHANGELOG.md has, 2026-11-28"),
     "no key": (None, ["0.1.0"], "--key names"),
+    "no private key": (None, ["0.1.0", "--key", "README.md", "--checks", "no_such_check"], "README.md signs nothing"),
     "a failed check": (lambda copy: committed(copy, "xtask/src/main.rs", "fn main", "fn  main"), ["0.1.0", "--rehearse", "--checks", "format"], "a check failed"),
 }
 
@@ -67,7 +82,7 @@ def pages():
     assert released(text, source, page, "1.2.3") == 'A.\nx = { version = "0.10" }\ncargo add y\n'
     crate = ROOT / "crates/fastgcm-java/README.md"
     assert released("[a](../../docs/java.md#b) [c](https://d)", source, crate, "1.2.3").startswith("[a](https://github.com/fastgcm/fastgcm/blob/v1.2.3/docs/java.md#b) [c](https://d)")
-    for left in ("It is not published yet.", "cargo add x --path ../fastgcm/lab/x", "A<!-- released B-->"):
+    for left in ("This page is of no release.", "cargo add x --path ../fastgcm/lab/x", "A<!-- released B-->"):
         try:
             released(left, source, page, "1.2.3")
         except SystemExit as error:
@@ -77,37 +92,268 @@ def pages():
     print("release::pages ok 5")
 
 
-def verified(folder):
-    """What the owner's key has signed is accepted; a changed, a missing and a further file are not, and no other key's signature."""
-    out, key = folder / "out", folder / "key"
-    (out / "crates").mkdir(parents=True)
-    (out / "crates/a.crate").write_text("a")
-    for name in ("key", "other"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
-    release.sign(out, key)
-    other = folder / "other-signers"
-    other.write_text("fastgcm " + (folder / "other.pub").read_text())
-    verify = lambda *signers: subprocess.run([out / "verify.sh", *signers], capture_output=True).returncode  # noqa: E731
-    file, more = out / "crates/a.crate", out / "crates/b.crate"
-    assert verify(out / "signers") == 0 and verify(other) != 0
-    file.write_text("b")
-    assert verify() != 0
-    file.unlink()
-    assert verify() != 0
-    file.write_text("a")
-    more.write_text("b")
-    assert verify() != 0
-    more.unlink()
-    write(out / "SHA256SUMS", re.search(r"\w", (out / "SHA256SUMS").read_text())[0], "z")
-    assert verify() != 0
-    print("release::verified ok 6")
+def owners(folder):
+    """Only the key of SECURITY.md signs, and that is known before anything is made."""
+    key, public = attacks.key(folder, "owner")
+    other, _ = attacks.key(folder, "other")
+    locked = folder / "locked"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", locked], check=True)
+    page = (ROOT / "SECURITY.md").read_text()
+    release.ROOT = folder
+    os.environ |= {"SSH_ASKPASS": "/bin/false", "SSH_ASKPASS_REQUIRE": "force"}  # nobody is there to be asked
+    try:
+        (folder / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public))
+        release.refuse_another_key(key)
+        for wrong, expected in ((other, "is not the key of SECURITY.md"), (folder / "SECURITY.md", "signs nothing"), (locked, "signs nothing")):
+            try:
+                release.refuse_another_key(wrong)
+            except SystemExit as error:
+                assert expected in str(error), error
+            else:
+                raise AssertionError(wrong)
+    finally:
+        release.ROOT = ROOT
+    print("release::owners ok 4")
+
+
+def published(folder):
+    """Stand-ins for packages are signed; the folder is served over HTTP, downloaded, and verified as the released page says; the tag has what is signed."""
+    out, there, source = (folder / name for name in ("made", "there", "source"))
+    for each in (out, there / "downloaded", source):
+        each.mkdir(parents=True)
+    for name in ("fastgcm-0.1.1.crate", "fastgcm-0.1.1.tar.gz", "fastgcm-0.1.1-cp311-abi3-manylinux_2_28_x86_64.whl", "libfastgcm-dev_0.1.1_arm64.deb"):
+        (out / name).write_text(name)
+    page = released((ROOT / "SECURITY.md").read_text(), ROOT, ROOT / "SECURITY.md", "0.1.1")
+    public = release.signed(out, None, "0.1.1")
+    assert download(out, there / "downloaded", page, public, "0.1.1") == 6
+    git("init", "--quiet", cwd=source)
+    git("commit", "--quiet", "--allow-empty", "--message", "Release 0.1.1", cwd=source)
+    release.tag_signature(source, out, "0.1.1")
+    for name in ("SHA256SUMS", "SHA256SUMS.sig"):
+        assert git("show", f"signed-0.1.1:{name}", cwd=source) == (out / name).read_text()
+    assert len(git("ls-tree", "signed-0.1.1", cwd=source).splitlines()) == 2
+    # What stands in no page of a release; and a page that has other files than were signed.
+    for wrong in ("two words", "folder/file"):
+        (out / wrong).parent.mkdir(exist_ok=True)
+        (out / wrong).write_text("x")
+        try:
+            release.signed(out, None, "0.1.1")
+        except SystemExit as error:
+            assert wrong.split("/")[0] in str(error)
+        else:
+            raise AssertionError(wrong)
+        shutil.rmtree(out / "folder", ignore_errors=True)
+        (out / "two words").unlink(missing_ok=True)
+    for change in (lambda: (out / "fastgcm-0.1.1.crate").write_text("y"), lambda: (out / "more").write_text("x")):
+        change()
+        shutil.rmtree(there)
+        (there / "downloaded").mkdir(parents=True)
+        try:
+            download(out, there / "downloaded", page, public, "0.1.1")
+        except (SystemExit, subprocess.CalledProcessError):
+            (out / "fastgcm-0.1.1.crate").write_text("fastgcm-0.1.1.crate")
+        else:
+            raise AssertionError("verified")
+    print("release::published ok 5")
+
+
+def security():
+    """Each package's page has the lines of verification for its version, and that nobody has audited the code."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "clone")
+        git("clone", "--quiet", "--shared", "--no-tags", ROOT, source, cwd=folder)
+        shutil.copy(ROOT / "SECURITY.md", source)
+        pages = [source / "SECURITY.md", *sorted(source.glob("crates/*/README.md")), source / "docs/java.md"]
+        for path in pages:
+            shutil.copy(ROOT / path.relative_to(source), path)
+            path.write_text(released(path.read_text(), source, path, "1.2.3"))
+            text = path.read_text()
+            typed, key = release_lines(text)
+            assert "-n fastgcm-1.2.3 " in typed and f"verify.sh '{key}' 1.2.3" in text, path
+            assert "/blob/main/" not in text, path
+            assert "has not been audited" in text and "not FIPS-validated" in text, path
+    print(f"release::security ok {len(pages)}")
+
+
+class Registries(BaseHTTPRequestHandler):
+    """Answers as the index of crates.io, npm and PyPI do, with what is in `pages`."""
+
+    pages = {}
+
+    def do_GET(self):
+        page = self.pages.get(self.path)
+        self.send_response(404 if page is None else 200)
+        self.end_headers()
+        self.wfile.write((page or "").encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def resumed(folder):
+    """What each registry has of three packages, one of each kind: nothing, the same bytes, or others."""
+    made = folder / "to-publish"
+    made.mkdir()
+    crate, wheel, package = (made / name for name in ("fastgcm-0.1.0.crate", "fastgcm-0.1.0-py3-none-any.whl", "fastgcm-linux-x64-gnu-0.1.0.tgz"))
+    crate.write_text("crate")
+    wheel.write_text("wheel")
+    described = folder / "package/package.json"
+    described.parent.mkdir()
+    described.write_text('{"name": "@fastgcm/linux-x64-gnu", "version": "0.1.0"}')
+    with tarfile.open(package, "w:gz") as archive:
+        archive.add(described, "package/package.json")
+    digest = lambda text: hashlib.sha256(text.encode()).hexdigest()  # noqa: E731
+    integrity = "sha512-" + base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+    index = lambda sum: f'{{"vers": "0.0.9", "cksum": "{digest("old")}"}}\n{{"vers": "0.1.0", "cksum": "{sum}"}}\n'  # noqa: E731
+    npm = lambda sum: f'{{"versions": {{"0.1.0": {{"dist": {{"integrity": "{sum}"}}}}}}}}'  # noqa: E731
+    simple = lambda sum: f'<a href="https://files.example/x/{wheel.name}#sha256={sum}">{wheel.name}</a>'  # noqa: E731
+    answers = {"/fa/st/fastgcm": (index, digest("crate")), "/@fastgcm%2Flinux-x64-gnu": (npm, integrity), "/simple/fastgcm/": (simple, digest("wheel"))}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registries) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        os.environ |= {f"FASTGCM_{name}": f"http://127.0.0.1:{server.server_port}" for name in ("CRATES", "NPM", "PYPI")}
+        names = lambda: sorted(file.name for files in publish.found(made).values() for _, file in files)  # noqa: E731
+        assert len(names()) == 3
+        for place, (page, right) in answers.items():
+            Registries.pages[place] = page(right)
+        assert names() == []
+        count = 2
+        for place, (page, right) in answers.items():
+            Registries.pages[place] = page("0" * 64)
+            try:
+                publish.found(made)
+            except SystemExit as error:
+                assert "nothing is uploaded" in str(error), error
+            else:
+                raise AssertionError(place)
+            del Registries.pages[place]
+            assert len(names()) == 1
+            Registries.pages[place] = page(right)
+            count += 2
+        wheel.unlink()
+        try:
+            publish.found(made)
+        except SystemExit as error:
+            assert "nothing for python" in str(error), error
+        else:
+            raise AssertionError("no wheel")
+        server.shutdown()
+    print(f"release::resumed ok {count + 1}")
+
+
+def kept(folder):
+    """A crate with a number of its own is made once; the others are made for each release."""
+    there = folder / "kept"
+    (there / "crates/own").mkdir(parents=True)
+    (there / "crates/ours").mkdir()
+    own, ours = there / "crates/own/Cargo.toml", there / "crates/ours/Cargo.toml"
+    own.write_text('version = "0.10.3" # that of another crate\n')
+    ours.write_text("version.workspace = true\n")
+    git("init", "--quiet", cwd=there)
+    git("add", "--all", cwd=there)
+    git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
+    maker = make.Maker.__new__(make.Maker)
+    maker.source, make.HERE = there, there / "release"
+    answer = lambda: (maker.released_before(own), maker.released_before(ours))  # noqa: E731
+    assert answer() == (False, False)
+    git("tag", "v0.1.0", cwd=there)
+    assert answer() == (True, False)
+    own.write_text('version = "0.10.4"\n')
+    assert answer() == (False, False)
+    print("release::kept ok 3")
+
+
+COMPARED = "these are the files that the owner has signed"
+WHEELS = "wheels and sources"
+PAGE = "the files, the sums and their signature, as they were verified"
+# The rehearsal does what the first two do: it is that command, and it installs what it needs.
+ELSEWHERE = ["what Debian's image lacks", "make and rehearse", CHECK, CRATES, NPM]
+
+
+def steps(folder):
+    """No step of the workflow has shell that neither a test nor the rehearsal has run. PyPI's action and the page get the files that belong there."""
+    names = re.findall(r"- name: (.*)\n +run:", (ROOT / ".github/workflows/release.yml").read_text())
+    assert sorted(names) == sorted([COMPARED, WHEELS, PAGE, *ELSEWHERE]), names
+    there = folder / "steps"
+    (there / "made").mkdir(parents=True)
+    files = ["fastgcm-0.1.0.crate", "fastgcm-0.1.0.tar.gz", "fastgcm-0.1.0-x86_64-linux.tar.gz", "fastgcm-0.1.0-abi3.whl", "SHA256SUMS", "SHA256SUMS.sig"]
+    for name in files:
+        (there / "made" / name).write_text(name)
+    program = there / "gh"
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "GITHUB_REF_NAME": "v0.1.0", "PATH": f"{there}{os.pathsep}{os.environ['PATH']}"}
+    typed = lambda name: subprocess.run(["sh", "-e", "-c", step(ROOT, name)], cwd=there, env=environment, check=True, capture_output=True, text=True).stdout  # noqa: E731
+    said = typed(PAGE).splitlines()
+    assert said[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in said and "--draft" in said, said
+    assert said[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in said, said
+    typed(WHEELS)
+    assert sorted(file.name for file in (there / "python").iterdir()) == ["fastgcm-0.1.0-abi3.whl", "fastgcm-0.1.0.tar.gz"]
+    print(f"release::steps ok {len(names)}")
+
+
+def rust():
+    """The owner builds with the version of Rust that the workflow has, or the files would be others."""
+    assert re.fullmatch(r"1\.\d+\.\d+", release.wanted_rust())
+    release.refuse_another_rust(subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()[1])
+    try:
+        release.refuse_another_rust("1.0.0")
+    except SystemExit as error:
+        assert "1.0.0" in str(error), error
+    else:
+        raise AssertionError("any Rust builds a release")
+    print("release::rust ok 2")
+
+
+def compared(folder):
+    """The step of the workflow that compares its files with what the owner has signed: it ends well only if they are those."""
+    there, made = folder / "workflow", "target/releases/0.1.0"
+    (there / "release").mkdir(parents=True)
+    shutil.copy(ROOT / "release/verify.sh", there / "release")
+    key, public = attacks.key(folder, "owner")
+    page = (ROOT / "SECURITY.md").read_text()
+    (there / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public))
+    git("init", "--quiet", cwd=there)
+    git("add", "--all", cwd=there)
+    git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
+
+    def make_it(text):
+        shutil.rmtree(there / "made", ignore_errors=True)
+        (there / made).mkdir(parents=True)
+        (there / made / "fastgcm-0.1.0.crate").write_text(text)
+
+    def typed():
+        return subprocess.run(["sh", "-e", "-c", step(ROOT, COMPARED)],
+                              cwd=there, env={**os.environ, "GITHUB_REF_NAME": "v0.1.0"}, capture_output=True, text=True)
+
+    make_it("crate")
+    assert typed().returncode, "nothing is signed"
+    make_it("crate")
+    attacks.sums(there / made)
+    attacks.sign(there / made, key)
+    release.tag_signature(there, there / made, "0.1.0")
+    done = typed()
+    assert done.returncode == 0 and 'Good "fastgcm-0.1.0"' in done.stdout, done
+    make_it("another crate")
+    assert typed().returncode
+    make_it("crate")
+    (there / "SECURITY.md").write_text(page)
+    assert typed().returncode, "signed by nobody"
+    print("release::compared ok 4")
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refused(pathlib.Path(folder))
-        verified(pathlib.Path(folder))
+        owners(pathlib.Path(folder))
+        published(pathlib.Path(folder))
+        resumed(pathlib.Path(folder))
+        kept(pathlib.Path(folder))
+        compared(pathlib.Path(folder))
+        steps(pathlib.Path(folder))
+    rust()
     pages()
+    security()
+    attacks.main()
 
 
 if __name__ == "__main__":

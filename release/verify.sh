@@ -1,11 +1,17 @@
 #!/bin/sh
-# Whether the files beside this are those of the release: verify.sh [SIGNERS]. SIGNERS is a file with the key that you trust: `fastgcm ssh-ed25519 ...`.
-# Without it the key beside this serves, and you compare its fingerprint, which is printed, with that of an earlier release or of the repository.
+# Verifies that the current folder is a release of fastgcm, all of it and nothing else: verify.sh KEY VERSION
+# KEY is the owner's public key in two words, as SECURITY.md has it, and VERSION is such as 0.1.0. The script comes from the repository or from an earlier
+# release, never from the folder that it verifies. What is signed has a namespace for each version, so that no other release passes for this one.
 set -eu
-signers=$(realpath "${1:-$(dirname "$0")/signers}")
-cd "$(dirname "$0")"
-ssh-keygen -q -Y verify -f "$signers" -I fastgcm -n fastgcm-release -s SHA256SUMS.sig < SHA256SUMS
-sha256sum --check --strict --quiet SHA256SUMS
-unknown=$(find . -type f ! -name 'SHA256SUMS*' | sed 's|^\./||' | sort | while read -r file; do grep -qF "  $file" SHA256SUMS || echo "$file"; done)
-if [ -n "$unknown" ]; then echo "not in SHA256SUMS: $unknown" >&2; exit 1; fi
-echo "$(wc -l < SHA256SUMS) files are those that were signed with $(sed 's/^fastgcm //' "$signers" | ssh-keygen -lf - | cut -d' ' -f2)"
+key=${1:?KEY is missing: the public key that SECURITY.md has} version=${2:?VERSION is missing: such as 0.1.0}
+# What a name may do to a terminal is not shown.
+refuse() { printf 'refused: %s\n' "$1" | LC_ALL=C tr -c '[:print:]\n' '?' >&2; exit 1; }
+case $key in *[!a-zA-Z0-9@.+/=\ -]* | *' '*' '*) refuse 'KEY is not one public key in two words' ;; esac
+others=$(find . ! -name . ! -type f)
+[ -z "$others" ] || refuse "this is not a file, and a release has only files: $others"
+signers=$(mktemp)
+trap 'rm "$signers"' EXIT
+printf 'fastgcm %s\n' "$key" > "$signers"
+differences=$(find . -type f ! -name SHA256SUMS ! -name SHA256SUMS.sig -exec sha256sum {} + | sed 's|  \./|  |' | LC_ALL=C sort | diff SHA256SUMS -) ||
+    refuse "the files (>) are not those of SHA256SUMS (<): $differences"
+ssh-keygen -Y verify -f "$signers" -I fastgcm -n "fastgcm-$version" -s SHA256SUMS.sig < SHA256SUMS

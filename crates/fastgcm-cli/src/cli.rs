@@ -105,7 +105,8 @@ pub(crate) struct Locks {
 
 /// Of a build that cannot lock key files.
 #[cfg(not(feature = "age"))]
-pub(crate) const WITHOUT_AGE: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age --locked` builds it with age";
+pub(crate) const WITHOUT_AGE: &str =
+    "this program was built without age, and so has no locked key files: `cargo install` with `--features age` builds it with age";
 
 #[derive(Debug, Args)]
 pub(crate) struct Share {

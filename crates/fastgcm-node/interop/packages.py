@@ -68,6 +68,9 @@ def build(out):
         described |= {"name": f"@fastgcm/{name}", "description": f"The library of the package fastgcm for {name}"}
         described |= {"main": library, "files": [library], "os": ["linux"], "cpu": [cpu], "libc": [libc]}
         (folder / "package.json").write_text(json.dumps(described, indent=4))
+        page = (CRATE / "README.md").read_text()
+        security = page[page.index("## Security") :] if "## Security" in page else "fastgcm has not been audited, and it is not FIPS-validated.\n"
+        (folder / "README.md").write_text(f"# {described['name']}\n\nThe library of the package `fastgcm` for this kind of machine. Install `fastgcm`, which takes it.\n\n{security}")
         pack(folder, packed)
     # Without the library that build.js has made here, which a copy of the repository takes along when it is installed.
     shutil.copytree(CRATE, emptied(out / "main") / "package", ignore=shutil.ignore_patterns("*.node", "target", "node_modules"))

@@ -374,6 +374,32 @@ fn names_are_shown_not_obeyed() {
     bench.passed("manners::names_are_shown_not_obeyed", 1 + count + 1 + 3);
 }
 
+/// README.md has a row for every command and every option that `--help` shows.
+#[test]
+fn the_page_has_a_row_for_each_option() {
+    let bench = Bench::new();
+    let help = |args: &[&str]| String::from_utf8(bench.ok(&[args, &["--help"]].concat())).unwrap();
+    let rows: Vec<_> = include_str!("../../README.md").lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+    // A name is a word of the row's first cell, within back quotes.
+    let has = |name: &str| rows.iter().any(|cell| cell.split(['`', ' ']).any(|word| word == name));
+    let (program, mut count) = (help(&[]), 0);
+    let commands = program.split("\nCommands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands: Vec<_> =
+        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty()).collect();
+    for command in commands.iter().filter(|name| **name != "help") {
+        assert!(has(command), "README.md has no row for the command {command}");
+        for line in help(&[command]).lines().filter(|line| line.trim_start().starts_with('-') && !line.starts_with("          ")) {
+            if let Some(option) = line.split([' ', ',', '=']).find(|word| word.starts_with("--")) {
+                assert!(has(option), "README.md has no row for {option} of {command}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "{count}");
+    // `help` is not asked, and the program is.
+    bench.passed("manners::the_page_has_a_row_for_each_option", commands.len());
+}
+
 /// Every page has the sections that a page has; what it and README say of exit codes is the same; its
 /// examples work.
 #[test]

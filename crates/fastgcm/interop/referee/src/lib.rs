@@ -84,6 +84,8 @@ impl Implementation for Fastgcm {
 }
 
 impl Fastgcm {
+    /// # Safety
+    /// The referee's promise for `open`: the message's buffers are there.
     unsafe fn opened<const N: usize, T: fastgcm::AnyTag>(&self, message: &Message, tag: impl FnOnce([u8; N]) -> T) -> bool {
         // SAFETY: as in `seal`.
         unsafe {
