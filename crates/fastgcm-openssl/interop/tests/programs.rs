@@ -3,6 +3,7 @@
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::{env, fs, net::TcpStream, path::PathBuf, process::Command, thread, time::Duration};
 use suite::{Random, passed};
 
