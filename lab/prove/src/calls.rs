@@ -5,7 +5,7 @@ use crate::{
     field::{Byte, byte, bytes},
     image::{Image, Isa, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
-    memory::Memory,
+    memory::{Memory, Own},
     unknown::Seed,
 };
 use fastgcm_step::Traced;
@@ -396,6 +396,15 @@ impl Subject {
         let top = self.top(case);
         let scratch = self.image.stack.start.min(top) - STACK..top;
         let mut machine = Machine::new(&self.image, decoded, row(case.row).1, seed, self.perform, scratch);
+        machine.memory.nameless = self.around(&self.places(case)?);
+        self.enter(&mut machine, case)?;
+        Ok(machine)
+    }
+
+    /// It is to execute the call of that case.
+    fn enter(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
+        let top = self.top(case);
+        machine.rip = self.perform;
         match self.image.isa {
             Isa::X86 => {
                 machine.general[Register::RSP.number()] = Word::Number(top - 8);
@@ -410,7 +419,34 @@ impl Subject {
         for (i, word) in self.words(case)?.into_iter().enumerate() {
             machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
         }
-        Ok(machine)
+        Ok(())
+    }
+
+    /// The machine that has called is about to call again: of its registers, and of the stack that was used, nothing is known.
+    pub(crate) fn again(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
+        let top = self.top(case);
+        machine.forget_registers();
+        machine.memory.forget_below(top);
+        machine.memory.forget(self.around(&self.places(case)?));
+        machine.asked.clear();
+        self.enter(machine, case)
+    }
+
+    /// Where a call's arguments lie, with what is around them: of what is there nothing is known, and it is nobody's.
+    fn around(&self, places: &Places) -> Range<u64> {
+        let parts = [places.key, places.nonce, places.aad, places.from, places.to, places.tag, places.heap.start, places.place.start];
+        let ends = [places.heap.end, places.place.end, places.to + places.to_len as u64, places.from + places.from_len as u64];
+        let (first, last) = (parts.into_iter().min().unwrap_or_default(), parts.into_iter().chain(ends).max().unwrap_or_default());
+        first - 4096..last + 4096
+    }
+
+    /// What a call may write.
+    pub(crate) fn own(&self, case: &Case, places: &Places) -> Own {
+        let verb = &self.verbs[case.verb];
+        // Who opens is given a tag, to read it.
+        let tag = places.tag..places.tag + if verb.opens { 0 } else { verb.behind() as u64 };
+        let ranges = vec![places.to..places.to + places.to_len as u64, tag, places.heap.clone(), places.place.clone()];
+        Own { ranges, near: self.around(places), allocates: verb.allocates }
     }
 
     /// What says what `perform` is to do.

@@ -19,6 +19,7 @@ pub const LINE: usize = 64;
 pub(crate) struct Region {
     pub(crate) range: Range<u64>,
     pub(crate) writable: bool,
+    pub(crate) executable: bool,
     pub(crate) file: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -115,7 +116,7 @@ impl Image {
             let mut bytes = vec![0; (end - start) as usize];
             // The kernel's own pages cannot be read that way, and nobody needs them.
             if fields[1].starts_with('r') && memory.read_exact_at(&mut bytes, start).is_ok() {
-                regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
+                regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', executable: fields[1].as_bytes()[2] == b'x', file, bytes });
             }
         }
         Ok(Self::new(Isa::X86, regions, registers.into(), stack))
@@ -151,6 +152,10 @@ impl Image {
 
     pub fn is_writable(&self, at: u64) -> bool {
         self.region(at).is_some_and(|region| region.writable)
+    }
+
+    pub fn is_executable(&self, at: u64) -> bool {
+        self.region(at).is_some_and(|region| region.executable)
     }
 
     /// Memory that an allocator has of the system.

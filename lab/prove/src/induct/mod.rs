@@ -107,8 +107,14 @@ const MOST: i128 = (1 << 36) - 32;
 /// Turns that are looked at to find an invariant.
 const LOOKED_AT: i128 = 12;
 
-/// The turn that stands for all: far from where a text begins.
-const REFERENCE: i128 = 1 << 20;
+/// How far from where a text begins the turn lies that stands for all: at no address of any process, so that no number leads there, and not known to who wrote the program.
+const FAR: u64 = 1 << 62;
+
+/// So many turns are few.
+const FEW: i128 = 64;
+
+/// So far from where a turn reads and writes its text it may touch it.
+const NEAR: u64 = 1 << 40;
 
 /// Where what is compared changes, if it is a function of one unknown: the first that belongs to the upper part, above `least`.
 fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
@@ -301,7 +307,7 @@ fn class(
                 Err(other) => return Err(other),
                 Ok(exits) => {
                     let longest = Case { text: 2 * turn as usize, ..case.clone() };
-                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
+                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form, exits + invariant.period() as usize + 1);
                     let head = subject.image.place(head);
                     let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
                     return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
@@ -366,24 +372,20 @@ impl<'a> Run<'a> {
         Ok(exits)
     }
 
-    /// With so many units left, in these turns: in parts, if it is not alike in all of them.
+    /// With so many units left, in these turns: in parts, if it is not alike in all of them, and few of them one by one, because a number may say more.
     fn exits(&mut self, invariant: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, turns: [i128; 2]) -> Result<()> {
-        // No more of them: what was stored of a length has no bit above that of the greatest one.
-        self.region(turns.map(|k| [k, 0]).into());
-        let mut parts = match self.exit(invariant, base, known, i, left) {
-            Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
-            other => return other,
-        };
-        while let Some(([from, to], doubt)) = parts.pop() {
-            let at = parted(&doubt, 0, from).filter(|at| *at <= to);
-            let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
-            for half @ [from, to] in halves {
-                self.region(half.map(|k| [k, 0]).into());
-                let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
-                match self.exit(invariant, base, known, &i, left) {
-                    Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
-                    other => other?,
-                }
+        let mut parts = vec![turns];
+        while let Some(part @ [from, to]) = parts.pop() {
+            // No more of them: what was stored of a length has no bit above that of the greatest one.
+            self.region(part.map(|k| [k, 0]).into());
+            let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
+            match self.exit(invariant, base, known, &i, left) {
+                Err(Stop::Doubt(doubt)) if from < to => match parted(&doubt, 0, from).filter(|at| *at <= to) {
+                    Some(at) => parts.extend([[from, at - 1], [at, to]]),
+                    None => return stopped(format!("exit: it depends on the turn: {doubt:?}")),
+                },
+                Err(Stop::Failure(_)) if from < to && to - from < FEW => parts.extend((from..=to).map(|k| [k; 2])),
+                other => other?,
             }
         }
         Ok(())
