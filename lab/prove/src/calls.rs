@@ -198,6 +198,10 @@ pub struct Layout {
     pub stack: u64,
     /// Bytes by which each buffer is moved: key, nonce, AAD, the first text, the second, tag.
     pub moved: [u64; 6],
+    /// Each begins as far behind a page's start as it must to end where a page ends.
+    pub ends_pages: bool,
+    /// The last is the first in memory.
+    pub reversed: bool,
 }
 
 /// Where the buffers of a case lie.
@@ -230,6 +234,8 @@ pub struct Subject {
     pub perform: u64,
     /// What it says that it has done before.
     pub before: String,
+    /// Its calls may look for variables of its environment, which is empty.
+    pub has_environment: bool,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
     /// Bytes of a turn of its loop on each row, for an induction.
@@ -303,7 +309,7 @@ impl Subject {
         let told = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
         let told = String::from_utf8_lossy(told).into_owned();
         let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROW_COUNT], 0);
-        let (mut number, mut before) = (0, String::new());
+        let (mut number, mut before, mut has_environment) = (0, String::new(), false);
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
                 verbs.extend(Verb::parse(number, line));
@@ -315,6 +321,8 @@ impl Subject {
                 row += 1;
             } else if let Some(done) = line.strip_prefix("before;") {
                 done.clone_into(&mut before);
+            } else if line == "environment;empty" {
+                has_environment = true;
             }
         }
         let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
@@ -328,6 +336,7 @@ impl Subject {
             call,
             perform,
             before,
+            has_environment,
             on,
             turns: [0; ROW_COUNT],
             longest: None,
@@ -362,22 +371,26 @@ impl Subject {
             Shape::Behind => (text, text + verb.behind()),
             Shape::Read => (text, 0),
         };
+        let (heap_len, place_len) = (8 * text + (32 << 10), 64 << 10);
+        let sizes = [case.key, case.nonce, case.aad, from_len, to_len, verb.behind(), heap_len, place_len];
+        let Layout { moved, ends_pages, reversed, .. } = case.layout;
+        let mut starts = [0; 8];
         let mut next = self.arena.start + 4096;
-        let mut buffer = |n: usize, moved: u64| {
-            let at = next + moved;
-            next = (at + n as u64 + AROUND).next_multiple_of(4096) + 4096;
-            at
-        };
-        let [a, b, c, d, e, f] = case.layout.moved;
-        let (key, nonce, aad) = (buffer(case.key, a), buffer(case.nonce, b), buffer(case.aad, c));
-        let (from, to, tag) = (buffer(from_len, d), buffer(to_len, e), buffer(verb.behind(), f));
-        let heap_len = 8 * text + (32 << 10);
-        let heap = buffer(heap_len, 0);
-        let place = buffer(64 << 10, 0);
+        for n in 0..8 {
+            let n = if reversed { 7 - n } else { n };
+            let by = match moved.get(n) {
+                None => 0,
+                Some(_) if ends_pages => sizes[n].next_multiple_of(4096) as u64 - sizes[n] as u64,
+                Some(by) => *by,
+            };
+            starts[n] = next + by;
+            next = (starts[n] + sizes[n] as u64 + AROUND).next_multiple_of(4096) + 4096;
+        }
         if next > self.arena.end {
             stop!("the program has no room for a text of {text} bytes");
         }
-        let (heap, place) = (heap..heap + heap_len as u64, place..place + (64 << 10));
+        let [key, nonce, aad, from, to, tag, heap, place] = starts;
+        let (heap, place) = (heap..heap + heap_len as u64, place..place + place_len as u64);
         Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
     }
 
@@ -397,6 +410,11 @@ impl Subject {
         let scratch = self.image.stack.start.min(top) - STACK..top;
         let mut machine = Machine::new(&self.image, decoded, row(case.row).1, seed, self.perform, scratch);
         machine.memory.nameless = self.around(&self.places(case)?);
+        if self.image.stack.contains(&top) {
+            machine.memory.foreign = top..self.image.stack.end;
+            let Range { start, end } = self.image.auxiliary;
+            machine.memory.told = start - if self.has_environment { 8 } else { 0 }..end;
+        }
         self.enter(&mut machine, case)?;
         Ok(machine)
     }
@@ -446,7 +464,16 @@ impl Subject {
         // Who opens is given a tag, to read it.
         let tag = places.tag..places.tag + if verb.opens { 0 } else { verb.behind() as u64 };
         let ranges = vec![places.to..places.to + places.to_len as u64, tag, places.heap.clone(), places.place.clone()];
-        Own { ranges, near: self.around(places), allocates: verb.allocates }
+        let range = |at: u64, n: usize| at..at + n as u64;
+        let arguments = vec![
+            ("key", range(places.key, case.key)),
+            ("nonce", range(places.nonce, case.nonce)),
+            ("AAD", range(places.aad, case.aad)),
+            ("text that is read", range(places.from, places.from_len)),
+            ("text that is written", range(places.to, places.to_len)),
+            ("tag", range(places.tag, verb.behind())),
+        ];
+        Own { ranges, near: self.around(places), arguments, allocates: verb.allocates }
     }
 
     /// What says what `perform` is to do.

@@ -326,8 +326,19 @@ impl Machine<'_> {
                 let Some(answer) = self.processor.cpuid(leaf, below) else { stop!("CPUID, leaf {leaf:#x}") };
                 let registers = [Register::EAX, Register::EBX, Register::ECX, Register::EDX];
                 registers.into_iter().zip(answer).for_each(|(register, n)| self.set_register(register, &Number(n.into())));
+                // Which of the machine's processors it is nobody knows.
+                if leaf == 1 {
+                    self.degrees.forget();
+                    self.degrees.read(1);
+                    let mut bits = Number(answer[1].into()).bits();
+                    bits[24..32].copy_from_slice(&self.unknown.random.symbols());
+                    self.set_register(Register::EBX, &Word::of(bits));
+                }
             }
             Xgetbv => {
+                if self.register(Register::ECX).number()? != 0 {
+                    stop!("an extended control register that is not the first");
+                }
                 self.set_register(Register::EAX, &Number(self.processor.saved.into()));
                 self.set_register(Register::EDX, &Number(0));
             }
@@ -498,7 +509,9 @@ impl Machine<'_> {
         };
         let moves = matches!(i.mnemonic(), Movsb | Movsd | Movsq);
         let kinds = (0..i.op_count()).map(|operand| i.op_kind(operand));
-        if i.has_repne_prefix() || kinds.filter(|kind| *kind != OpKind::Register).any(|kind| !matches!(kind, OpKind::MemorySegRSI | OpKind::MemoryESRDI)) {
+        if i.has_repne_prefix()
+            || kinds.filter(|kind| *kind != OpKind::Register).any(|kind| !matches!(kind, OpKind::MemorySegRSI | OpKind::MemoryESRDI))
+        {
             stop!("no semantics");
         }
         if i.memory_segment() == Register::FS || i.memory_segment() == Register::GS {

@@ -342,13 +342,15 @@ impl Machine<'_> {
     /// REP STOSB of so many bytes as a line says, of memory without an end, which is over then: it is noted, and no more is known of that memory.
     pub(crate) fn filled(&mut self) -> Option<()> {
         let [count, to] = [Register::RCX, Register::RDI].map(|r| self.line_of(&self.register(r), 64));
-        let (count, to, what) = (count.filter(|count| !count.is_number() || count.plus > 1 << 16)?, to?, self.register(Register::AL).number().ok()?);
+        let (count, to, what) =
+            (count.filter(|count| !count.is_number() || count.plus > 1 << 16)?, to?, self.register(Register::AL).number().ok()?);
         let (least, _) = self.lines().range(&count);
         let moves = to.times == self.lines().stride;
         let reference = self.lines().reference;
         let start = if to.is_number() { to.plus } else { to.at(&reference) } as u64;
         let memory = &self.memory;
-        let is_text = memory.endless.contains(&start) && (moves || to.is_number()) || memory.passed.iter().any(|range| range.contains(&start)) && to.is_number();
+        let is_text = memory.endless.contains(&start) && (moves || to.is_number())
+            || memory.passed.iter().any(|range| range.contains(&start)) && to.is_number();
         if least < 0 || !is_text || self.lines().filled.is_some() {
             return None;
         }

@@ -11,11 +11,14 @@ use crate::{
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
+mod allocate;
 mod decide;
 mod degrees;
 mod operands;
 mod word;
 
+pub use allocate::Allocator;
+pub(crate) use allocate::{Allocation, NAMES};
 pub use degrees::Degrees;
 pub use operands::{is_extended, wants_alignment};
 pub use word::{Flags, Result, Stop, Word, Zero};
@@ -90,6 +93,9 @@ pub struct Machine<'a> {
     pub degrees: Degrees,
     /// The program may say by `int3` that what it has left behind so far does not count; registers at the last.
     pub may_mark: bool,
+    /// What the program's allocator was asked for, and has not given yet; and the second words of what it gave, which nobody has written.
+    pub(crate) asked_for: Vec<Allocation>,
+    pub(crate) given: Map<u64, Vec<Byte>>,
     pub marked: Option<Vec<Byte>>,
     pub steps: u64,
     /// The places of all instructions in their order, as a hash; and of those of AES and of products without carry.
@@ -129,6 +135,8 @@ impl<'a> Machine<'a> {
             compared: [0; 2],
             degrees: Degrees::new(),
             may_mark: false,
+            asked_for: Vec::new(),
+            given: Map::default(),
             marked: None,
             steps: 0,
             trace: [0; 2],
@@ -157,6 +165,9 @@ impl<'a> Machine<'a> {
     /// Executes one instruction.
     pub fn step(&mut self) -> Result<()> {
         let at = self.rip;
+        if !self.image.allocators.is_empty() {
+            self.allocates(at)?;
+        }
         if self.image.isa == Isa::Arm {
             return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.said(at))));
         }
@@ -254,9 +265,7 @@ impl<'a> Machine<'a> {
         let is_branch = matches!(i.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
         let prefixes = bytes.iter().take_while(|byte| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf2 | 0xf3)).count();
         let is_short = bytes[..prefixes].contains(&0x66) && !matches!(bytes.get(prefixes), Some(0x48..=0x4f));
-        if is_branch && is_short
-            || is_narrow(i.memory_base()) || is_narrow(i.memory_index())
-        {
+        if is_branch && is_short || is_narrow(i.memory_base()) || is_narrow(i.memory_index()) {
             stop!("{}: {i}: an address or a place of fewer than 64 bits", self.image.place(at));
         }
         self.decoded.instructions.insert(at, i);

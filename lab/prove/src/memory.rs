@@ -6,7 +6,7 @@ use crate::{
     machine::{Result, Stop, refuse},
     unknown::{Map, Random, Seed},
 };
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 /// Some memory: numbers, or bytes of bits with a bound of the degree of each.
 #[derive(Clone, Debug)]
@@ -38,10 +38,24 @@ impl Line {
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     pub ranges: Vec<Range<u64>>,
-    /// Where its arguments lie.
+    /// Where its arguments lie, with what is around them; and each of them.
     pub near: Range<u64>,
+    pub arguments: Vec<(&'static str, Range<u64>)>,
     /// What an allocator has of the system may hold secrets.
     pub allocates: bool,
+}
+
+impl Own {
+    /// Where that is, for people: in which argument, or how far from which.
+    fn place(&self, at: u64) -> String {
+        let far = |range: &Range<u64>| if at < range.start { range.start - at } else { (at + 1).saturating_sub(range.end) };
+        let Some((name, range)) = self.arguments.iter().min_by_key(|(_, range)| far(range)) else { return format!("at {at:#x}") };
+        match far(range) {
+            0 => format!("byte {} of the {name}", at - range.start),
+            n if at < range.start => format!("{n} before the {name} begins"),
+            n => format!("{n} behind where the {name} ends"),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -55,12 +69,18 @@ pub struct Memory<'a> {
     pub scratch: Range<u64>,
     /// Memory of which nothing is known either: what lies around a call's arguments.
     pub nameless: Range<u64>,
+    /// The stack of who called, with all that the system has put there: nothing of a call's.
+    pub foreign: Range<u64>,
+    /// What the kernel says there of the machine, and that there is no environment, of who may ask for one.
+    pub told: Range<u64>,
     /// What a call may write; everything before it begins.
     pub own: Option<Own>,
     /// Memory that no process has, of which nothing is known: a text that is longer than what is looked at.
     pub endless: Range<u64>,
     /// What must not be touched of it any more: where that text began, for who stands in some turn far behind (an address there does not move with the turns).
     pub passed: Vec<Range<u64>>,
+    /// What an allocator gave, as it was then: nobody has put it there, and it may be copied.
+    unwritten: Arc<HashSet<Byte>>,
     /// What was read of it: the first byte, and the end.
     pub reach: Option<(u64, u64)>,
 }
@@ -84,7 +104,21 @@ fn parts(at: u64, n: usize) -> impl Iterator<Item = (u64, usize, usize)> {
 impl<'a> Memory<'a> {
     pub fn new(image: &'a Image, seed: Seed, scratch: Range<u64>) -> Self {
         let random = Random::new(seed, 1);
-        Self { image, random, lines: Map::default(), before: None, scratch, nameless: 0..0, own: None, endless: 0..0, passed: Vec::new(), reach: None }
+        Self {
+            image,
+            random,
+            lines: Map::default(),
+            before: None,
+            scratch,
+            nameless: 0..0,
+            foreign: 0..0,
+            told: 0..0,
+            own: None,
+            endless: 0..0,
+            passed: Vec::new(),
+            unwritten: Arc::default(),
+            reach: None,
+        }
     }
 
     fn unknown(&self, at: u64) -> bool {
@@ -115,8 +149,19 @@ impl<'a> Memory<'a> {
         Ok(self.lines.get_mut(&number).expect("it is there now"))
     }
 
+    /// What is its caller's it must not touch, but for what it may be told there.
+    fn is_native(&self, at: u64, n: usize) -> Result<()> {
+        let is_told = self.told.start <= at && at + n as u64 <= self.told.end;
+        let last = at.saturating_add((n as u64).saturating_sub(1));
+        if (self.foreign.contains(&at) || self.foreign.contains(&last)) && !is_told {
+            return Err("its caller's stack is read, or its environment".into());
+        }
+        Ok(())
+    }
+
     /// Reads that many bits.
     pub fn read(&mut self, at: u64, bits: usize) -> Result<Vector> {
+        self.is_native(at, bits / 8)?;
         if self.endless.contains(&at) {
             let end = at + bits as u64 / 8;
             let (first, last) = self.reach.unwrap_or((at, end));
@@ -140,6 +185,7 @@ impl<'a> Memory<'a> {
 
     /// A number of at most eight bytes, if no bit is unknown.
     pub fn number(&mut self, at: u64, n: usize) -> Result<Option<u64>> {
+        self.is_native(at, n)?;
         if at as usize % LINE + n <= LINE
             && let Line::Known(bytes) = self.line(line(at))?
         {
@@ -170,12 +216,11 @@ impl<'a> Memory<'a> {
         if self.scratch.contains(&at) || own.ranges.iter().any(|range| range.contains(&at)) {
             return Ok(());
         }
-        let place = || self.image.place(at);
-        if own.near.contains(&at) || self.endless.contains(&at) {
-            refuse!("memory that is not its own is written, at {}", place());
+        if own.near.contains(&at) || self.endless.contains(&at) || self.foreign.contains(&at) {
+            refuse!("memory that is not its own is written, {}", own.place(at));
         }
-        if number(what).is_none() && !(own.allocates && self.image.is_heap(at)) {
-            refuse!("a secret is written to {}", place());
+        if number(what).is_none() && !self.unwritten.contains(what) && !(own.allocates && self.image.is_heap(at)) {
+            refuse!("a secret is written to {}", self.image.place(at));
         }
         Ok(())
     }
@@ -220,6 +265,12 @@ impl<'a> Memory<'a> {
     /// Puts symbols or numbers there.
     pub fn put(&mut self, at: u64, bytes: &[Byte]) -> Result<()> {
         self.set(at, bytes.as_flattened(), &vec![1; bytes.len()])
+    }
+
+    /// What an allocator gives there.
+    pub fn give(&mut self, at: u64, fresh: &[Byte]) -> Result<()> {
+        Arc::make_mut(&mut self.unwritten).extend(fresh);
+        self.put(at, fresh)
     }
 
     /// From now on nothing is known of memory without an end.

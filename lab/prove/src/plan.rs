@@ -73,6 +73,27 @@ fn near() -> Vec<usize> {
     near
 }
 
+/// Where else the buffers of a call may lie: each begins at each of 16 bytes behind a multiple of 16, and a byte before a line of 64; across pages, and up to a page's end;
+/// in the other order; below stacks that begin elsewhere.
+pub fn layouts() -> impl Iterator<Item = Layout> {
+    const OFFSETS: [u64; 17] = [1, 4098, 35, 4052, 69, 4086, 23, 4088, 57, 4090, 75, 4092, 13, 4094, 4095, 16, 63];
+    let moved = |i: usize| Layout {
+        stack: [0, 1, 3, 7, 13, 64, 255, 256][i % 8],
+        moved: std::array::from_fn(|j| OFFSETS[(i + 3 * j) % OFFSETS.len()]),
+        ends_pages: false,
+        reversed: i % 2 == 1,
+    };
+    let at_ends = [false, true].map(|reversed| Layout { ends_pages: true, reversed, ..Layout::default() });
+    (0..OFFSETS.len()).map(moved).chain(at_ends)
+}
+
+/// The group with each of its cases in all of these places.
+pub fn elsewhere(mut group: Group) -> Group {
+    group.cases = group.cases.iter().flat_map(|case| layouts().map(|layout| Case { layout, ..case.clone() })).collect();
+    group.what += ", elsewhere in memory";
+    group
+}
+
 /// A few of everything.
 pub fn few() -> Vec<usize> {
     vec![0, 1, 16, 33, 64, 100, 257, 600]
@@ -167,6 +188,9 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
             (false, false) => add(&[16, 32], &[], &[13], &[0, 1, 16, 33, 100, 600]),
             (false, true) => add(&[16, 24, 32], &[], &[0, 13], &[few(), vec![768, 1420, 4097]].concat()),
         }
+        let lengths =
+            Lengths { keys: vec![16], nonces: Vec::new(), aads: vec![13], texts: if is_first { vec![16, 33, 600] } else { vec![33] } };
+        groups.push(elsewhere(group(subject, row, verb, &lengths, thirds, "")));
     }
     groups
 }

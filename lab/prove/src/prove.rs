@@ -285,8 +285,12 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     Err(Failure::Secret(format!("{condition}. Of {} ways that were gone {right} give what the standard says{more}", ends.len())))
 }
 
-/// One of the ways that a call goes, and what it answers. Where it leaves numbers behind, in statics or in what it allocates, a second call from there on goes the
-/// same way: a message of its own, in the same buffers.
+/// So many calls one after the other.
+const CALLS: usize = 4;
+
+/// One of the ways that a call goes, and what it answers. Where it leaves numbers behind, in statics or in what it allocates, another call from there on goes the
+/// same way, with a message of its own in the same buffers, until one leaves all as it was: so does each behind it, then. (What an allocator keeps is left out of that,
+/// but for the second call.)
 fn prove_way(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -300,22 +304,33 @@ fn prove_way(
     let mut machine = subject.machine(decoded, case, seed)?;
     machine.may_mark = wiped && verb.wipes;
     machine.unknown.facts = facts.to_vec();
-    let ended = call(subject, &mut machine, case, limit, wiped, (ways, answer));
-    let is_again = ended? && ways.parts.is_none();
-    if is_again {
+    let mut calls = 0;
+    loop {
+        let mut told = None;
+        let ended = call(subject, &mut machine, case, limit, wiped, (ways, &mut told));
+        if calls == 0 {
+            *answer = told;
+        }
+        let left = ended.map_err(|failure| if calls == 0 { failure } else { failure.of(format_args!("call {}", calls + 1)) })?;
+        calls += 1;
+        let Some((left, is_program)) = left.filter(|(_, is_program)| *is_program || calls == 1) else { break };
+        if calls == CALLS && is_program {
+            return Err(Failure::NotUnderstood(format!(
+                "each call leaves the program another: {} changes again",
+                subject.image.place(left)
+            )));
+        }
         subject.again(&mut machine, case)?;
-        let mut first = None;
-        let ended = call(subject, &mut machine, case, limit, wiped, (ways, &mut first));
-        ended.map_err(|failure| failure.of("a second call"))?;
     }
-    let proved = Proved::new(&machine, case, verb.form, 1 + usize::from(is_again));
+    let proved = Proved::new(&machine, case, verb.form, calls);
     if proved.bound > LEAST {
         return Err(Failure::NotUnderstood(format!("the error is bounded by 2^{:.0} only", proved.bound)));
     }
     Ok(proved)
 }
 
-/// One call of a machine that is about to call; whether it leaves anything behind.
+/// One call of a machine that is about to call; where it has left another number than was there, if anywhere, and whether
+/// that is not of the allocator.
 fn call(
     subject: &Subject,
     machine: &mut Machine<'_>,
@@ -323,7 +338,7 @@ fn call(
     limit: u64,
     wiped: bool,
     (ways, answer): (&mut Ways, &mut Option<Word>),
-) -> Result<bool, Failure> {
+) -> Result<Option<(u64, bool)>, Failure> {
     let verb = &subject.verbs[case.verb];
     machine.ways = Some(std::mem::take(ways));
     let message = Message::new(&mut machine.unknown, case, verb);
@@ -400,5 +415,8 @@ fn call(
     }
     // What it wrote elsewhere are statics that hold numbers, and what it allocates: each byte was looked at when it was written.
     let own = subject.own(case, &places);
-    Ok(machine.memory.changed().iter().any(|at| !own.ranges.iter().any(|range| range.contains(at))))
+    let mut others = machine.memory.changed();
+    others.retain(|at| !own.ranges.iter().any(|range| range.contains(at)) && !matches!(machine.memory.number(*at, 1), Ok(None)));
+    let of_program = others.iter().find(|at| !(verb.allocates && subject.image.is_allocators(**at)));
+    Ok(of_program.map(|at| (*at, true)).or(others.first().map(|at| (*at, false))))
 }

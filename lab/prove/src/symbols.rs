@@ -2,7 +2,7 @@
 
 use crate::unknown::Map;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
-use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use object::{Object, ObjectKind, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
 use std::{
     collections::BTreeMap,
     fs,
@@ -14,7 +14,10 @@ use std::{
 #[derive(Debug, Default)]
 pub struct Symbols {
     all: Vec<(u64, String)>,
+    data: Vec<(u64, String)>,
     moves: bool,
+    /// Where its memory ends, statics that begin as zeros among it.
+    end: u64,
 }
 
 impl Symbols {
@@ -34,17 +37,35 @@ impl Symbols {
         // On AArch64 `$x` says that instructions begin.
         all.retain(|(_, name)| !name.starts_with('$'));
         all.sort();
-        Self { all, moves: file.kind() == ObjectKind::Dynamic }
+        let is_data = |symbol: &object::Symbol<'_, '_>| symbol.kind() == SymbolKind::Data && symbol.is_definition();
+        let mut data: Vec<_> =
+            file.symbols().filter(is_data).filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_owned()))).collect();
+        data.sort();
+        let end = file.segments().map(|segment| segment.address() + segment.size()).max().unwrap_or(0);
+        Self { all, data, moves: file.kind() == ObjectKind::Dynamic, end }
     }
 
-    /// Which function has this address, in a process whose file begins there, and how many bytes from its start.
+    /// Where its memory ends in a process whose file begins there.
+    pub fn end(&self, start: u64) -> u64 {
+        if self.moves { start + self.end } else { self.end }
+    }
+
+    /// Which function or variable has this address, in a process whose file begins there, and how many bytes from its start.
     pub fn name(&self, at: u64, start: u64) -> Option<(&str, u64)> {
-        let at = if self.moves { at - start } else { at };
-        let next = self.all.partition_point(|(first, _)| *first <= at);
-        let (first, _) = self.all[..next].last()?;
-        // Of several names the first.
-        let first = &self.all[self.all.partition_point(|(other, _)| other < first)];
-        Some((&first.1, at - first.0))
+        let at = if self.moves { at.checked_sub(start)? } else { at };
+        let found = [&self.all, &self.data].into_iter().filter_map(|all| {
+            let next = all.partition_point(|(first, _)| *first <= at);
+            let (first, _) = all[..next].last()?;
+            // Of several names the first.
+            Some(&all[all.partition_point(|(other, _)| other < first)])
+        });
+        let (first, name) = found.max_by_key(|(first, _)| *first)?;
+        Some((name, at - first))
+    }
+
+    /// The address of that function in a process whose file begins there.
+    pub fn within(&self, name: &str, start: u64) -> Option<u64> {
+        self.address(name).map(|at| if self.moves { at + start } else { at })
     }
 
     /// The address of that function in the file.

@@ -115,11 +115,13 @@ pub fn prove_rows(
         let (mut groups, mut outcomes) = (Vec::new(), Vec::new());
         match &subject {
             Ok(subject) => {
+                let Subject { before, image, .. } = subject;
+                let environment = if subject.has_environment { "; its environment is empty" } else { "" };
+                let allocator = if image.allocators.is_empty() { "; no allocator has a name: what it gives is what it was" } else { "" };
                 println!(
-                    "\n{}: before the marker: {}; {} answers of CPUID and XGETBV",
+                    "\n{}: before the marker: {before}; {} answers of CPUID and XGETBV{environment}{allocator}",
                     calls::row(row).0,
-                    subject.before,
-                    subject.image.answered
+                    image.answered
                 );
                 groups = plan(subject, row);
                 let options = table::Options { wiped: false, stop: false };

@@ -58,7 +58,11 @@ fn condition(code: u32) -> Option<ConditionCode> {
 impl Machine<'_> {
     /// The instruction there.
     pub(crate) fn word(&self, at: u64) -> Result<u32> {
-        let bytes = self.image.bytes::<4>(at).filter(|_| at.is_multiple_of(4) && self.image.is_executable(at)).ok_or_else(|| Stop::from("no instruction"))?;
+        let bytes = self
+            .image
+            .bytes::<4>(at)
+            .filter(|_| at.is_multiple_of(4) && self.image.is_executable(at))
+            .ok_or_else(|| Stop::from("no instruction"))?;
         Ok(u32::from_le_bytes(std::array::from_fn(|i| self.decoded.patches.get(&(at + i as u64)).copied().unwrap_or(bytes[i]))))
     }
 

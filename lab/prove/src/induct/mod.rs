@@ -307,7 +307,8 @@ fn class(
                 Err(other) => return Err(other),
                 Ok(exits) => {
                     let longest = Case { text: 2 * turn as usize, ..case.clone() };
-                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form, exits + invariant.period() as usize + 1);
+                    let proved =
+                        Proved::new(&run.machine, &longest, subject.verbs[case.verb].form, exits + invariant.period() as usize + 1);
                     let head = subject.image.place(head);
                     let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
                     return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
