@@ -201,6 +201,9 @@ impl Machine<'_> {
                     self.degrees.multiplies = true;
                 }
                 self.flags = Flags::of_logic(&result, n);
+                if m == Andn {
+                    self.flags.parity = None;
+                }
                 self.flags_of_line(&result, n);
                 self.sign = Some((self.rip, result.bits()[n - 1]));
                 if m != Test {
@@ -480,10 +483,10 @@ impl Machine<'_> {
         let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
         if a == 0 && matches!(m, Bsf | Bsr) {
-            // The register is not defined: processors that have been seen leave it.
+            // The register is not defined.
             self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };
             let unknown = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
-            return if self.lifted_only { Ok(()) } else { self.set(i, 0, &unknown.keep(n)) };
+            return if self.lifted_only { Err("a register that is not defined".into()) } else { self.set(i, 0, &unknown.keep(n)) };
         }
         let leading = a.leading_zeros() as usize - (64 - n);
         let result = match m {
