@@ -6,6 +6,7 @@ use crate::{
     image::{Image, Isa, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::{Memory, Own},
+    symbols,
     unknown::Seed,
 };
 use fastgcm_step::Traced;
@@ -116,7 +117,15 @@ impl Verb {
         let fields: Vec<&str> = line.split(';').collect();
         let &[name, how, keys, nonces] = &fields[..] else { return None };
         let how: Vec<&str> = how.split(' ').collect();
-        let list = |list: &str| list.trim_matches(['[', ']']).split(", ").filter_map(|n| n.parse().ok()).collect();
+        let list = |list: &str| list.trim_matches(['[', ']']).split(", ").filter_map(|n| n.parse().ok()).collect::<Vec<usize>>();
+        let (keys, nonces, tag) = (list(keys), list(nonces), how.get(4)?.parse().ok()?);
+        let is_plain = ["Gcm", "Gmac", "Siv", "Xaes"].contains(&how[0]);
+        if keys.iter().any(|key| ![16, 24, 32].contains(key))
+            || nonces.iter().any(|n| *n == 0 && is_plain || *n > 1 << 16)
+            || tag > if is_plain { 16 } else { 64 }
+        {
+            return None;
+        }
         Some(Self {
             number,
             name: name.to_owned(),
@@ -150,13 +159,13 @@ impl Verb {
                 "Unverified" => Refused::Unverified,
                 _ => return None,
             },
-            tag: how[4].parse().ok()?,
+            tag,
             cuts: how.contains(&"cut"),
             counts: how.contains(&"number"),
             wipes: how.contains(&"wipes"),
             allocates: how.contains(&"heap"),
-            keys: list(keys),
-            nonces: list(nonces),
+            keys,
+            nonces,
         })
     }
 
@@ -242,6 +251,8 @@ pub struct Subject {
     pub turns: [usize; ROW_COUNT],
     /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
+    /// Of any length only the right tag is asked for, where a refused text is zeroed in a loop.
+    pub right_only: bool,
     /// Bytes of its code that are not what the file has, from its marker on.
     patches: Vec<(u64, u8)>,
     arena: Range<u64>,
@@ -312,7 +323,8 @@ impl Subject {
         let (mut number, mut before, mut has_environment) = (0, String::new(), false);
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
-                verbs.extend(Verb::parse(number, line));
+                let plain = symbols::plain(line);
+                verbs.push(Verb::parse(number, &plain).ok_or_else(|| format!("the program tells of a verb that is none: {plain}"))?);
                 number += 1;
             } else if let Some(name) = line.strip_prefix("row;") {
                 if let Some(known) = row_of(name) {
@@ -320,7 +332,7 @@ impl Subject {
                 }
                 row += 1;
             } else if let Some(done) = line.strip_prefix("before;") {
-                done.clone_into(&mut before);
+                before = symbols::plain(done);
             } else if line == "environment;empty" {
                 has_environment = true;
             }
@@ -340,6 +352,7 @@ impl Subject {
             on,
             turns: [0; ROW_COUNT],
             longest: None,
+            right_only: false,
             patches: Vec::new(),
             arena,
         })

@@ -336,7 +336,7 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
 fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], width: usize) -> Option<String> {
     for (r, (ours, &theirs)) in machine.general.iter().zip(&state.general).enumerate() {
         if *ours != Word::Number(theirs) {
-            return Some(format!("general register {r}: {ours:?}, the processor has {theirs:#x}"));
+            return Some(format!("general register {r}: {}, the processor has {theirs:#x}", ours.said()));
         }
     }
     for v in 0..if width == 64 { 32 } else { 16 } {

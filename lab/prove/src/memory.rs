@@ -219,7 +219,12 @@ impl<'a> Memory<'a> {
         if own.near.contains(&at) || self.endless.contains(&at) || self.foreign.contains(&at) {
             refuse!("memory that is not its own is written, {}", own.place(at));
         }
-        if number(what).is_none() && !self.unwritten.contains(what) && !(own.allocates && self.image.is_heap(at)) {
+        // What is not mapped is told where it is written.
+        if number(what).is_none()
+            && self.image.is_writable(at)
+            && !self.unwritten.contains(what)
+            && !(own.allocates && self.image.is_heap(at))
+        {
             refuse!("a secret is written to {}", self.image.place(at));
         }
         Ok(())

@@ -356,6 +356,9 @@ fn call(
         place(&mut machine.memory, &around, *at, what)?;
     }
     let (_, to) = &buffers[4];
+    if verb.tag > message.tag.len() {
+        return Err(Failure::NotUnderstood(format!("a tag of {} bytes, where the scheme has {}", verb.tag, message.tag.len())));
+    }
     // All that may decide: whether the tags are equal.
     let differ: Vec<Bit> = (0..verb.tag).flat_map(|i| xor(&message.tag[i], &message.given[i])).collect();
     let equal_tags = none(&differ);

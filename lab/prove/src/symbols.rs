@@ -10,6 +10,23 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+/// Bytes of the greatest file that is looked at.
+pub const LARGEST: u64 = 1 << 30;
+
+/// A file, if it is one, and not too large.
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    let about = fs::metadata(file)?;
+    if !about.is_file() || about.len() > LARGEST {
+        return Err(std::io::Error::other("no file, or one that is too large"));
+    }
+    fs::read(file)
+}
+
+/// What it says, without what a terminal would obey.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
 /// Functions by their addresses in the file.
 #[derive(Debug, Default)]
 pub struct Symbols {
@@ -23,7 +40,7 @@ pub struct Symbols {
 impl Symbols {
     /// Of a file; none if that is no program.
     pub fn of(file: &Path) -> Self {
-        let Ok(bytes) = fs::read(file) else { return Self::default() };
+        let Ok(bytes) = read(file) else { return Self::default() };
         object::File::parse(&*bytes).map_or_else(|_| Self::default(), |file| Self::parsed(&file))
     }
 
@@ -33,21 +50,21 @@ impl Symbols {
         let symbols = file.symbols().chain(file.dynamic_symbols());
         let named =
             symbols.filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && is_code(symbol));
-        let mut all: Vec<_> = named.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_owned()))).collect();
+        let mut all: Vec<_> = named.filter_map(|symbol| Some((symbol.address(), plain(symbol.name().ok()?)))).collect();
         // On AArch64 `$x` says that instructions begin.
         all.retain(|(_, name)| !name.starts_with('$'));
         all.sort();
         let is_data = |symbol: &object::Symbol<'_, '_>| symbol.kind() == SymbolKind::Data && symbol.is_definition();
         let mut data: Vec<_> =
-            file.symbols().filter(is_data).filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_owned()))).collect();
+            file.symbols().filter(is_data).filter_map(|symbol| Some((symbol.address(), plain(symbol.name().ok()?)))).collect();
         data.sort();
-        let end = file.segments().map(|segment| segment.address() + segment.size()).max().unwrap_or(0);
+        let end = file.segments().map(|segment| segment.address().saturating_add(segment.size())).max().unwrap_or(0);
         Self { all, data, moves: file.kind() == ObjectKind::Dynamic, end }
     }
 
     /// Where its memory ends in a process whose file begins there.
     pub fn end(&self, start: u64) -> u64 {
-        if self.moves { start + self.end } else { self.end }
+        if self.moves { start.saturating_add(self.end) } else { self.end }
     }
 
     /// Which function or variable has this address, in a process whose file begins there, and how many bytes from its start.
@@ -65,7 +82,7 @@ impl Symbols {
 
     /// The address of that function in a process whose file begins there.
     pub fn within(&self, name: &str, start: u64) -> Option<u64> {
-        self.address(name).map(|at| if self.moves { at + start } else { at })
+        self.address(name).map(|at| if self.moves { at.wrapping_add(start) } else { at })
     }
 
     /// The address of that function in the file.
@@ -76,7 +93,7 @@ impl Symbols {
 
 /// Whether a program is one of AArch64.
 pub fn is_arm(file: &Path) -> bool {
-    fs::read(file).is_ok_and(|bytes| object::File::parse(&*bytes).is_ok_and(|file| file.architecture() == object::Architecture::Aarch64))
+    read(file).is_ok_and(|bytes| object::File::parse(&*bytes).is_ok_and(|file| file.architecture() == object::Architecture::Aarch64))
 }
 
 /// Where a program asks what the processor is, with the bytes of each such instruction.
@@ -97,14 +114,14 @@ pub fn asks(program: &Path, base: u64) -> Result<Asks, String> {
 
 /// Decoded from each name on to the next.
 fn asks_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
-    let bytes = fs::read(program).map_err(|e| format!("{}: {e}", program.display()))?;
+    let bytes = read(program).map_err(|e| format!("{}: {e}", program.display()))?;
     let file = object::File::parse(&*bytes).map_err(|e| format!("{}: {e}", program.display()))?;
     let symbols = Symbols::parsed(&file);
     let moved = if symbols.moves { base } else { 0 };
     let mut found = Map::default();
     for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
         let (start, code) = (section.address(), section.data().map_err(|e| e.to_string())?);
-        let end = start + code.len() as u64;
+        let end = start.checked_add(code.len() as u64).ok_or_else(|| format!("{}: code behind the end of memory", program.display()))?;
         let inside = symbols.all.iter().map(|(at, _)| *at).filter(|at| (start..end).contains(at));
         let mut starts: Vec<u64> = std::iter::once(start).chain(inside).collect();
         starts.dedup();
@@ -114,7 +131,7 @@ fn asks_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
             for i in Decoder::with_ip(64, part, from, DecoderOptions::NONE) {
                 if matches!(i.mnemonic(), Mnemonic::Cpuid | Mnemonic::Xgetbv) {
                     let at = (i.ip() - start) as usize;
-                    found.insert(i.ip() + moved, code[at..at + i.len()].to_vec());
+                    found.insert(i.ip().wrapping_add(moved), code[at..at + i.len()].to_vec());
                 }
             }
         }

@@ -120,6 +120,7 @@ const LENGTHS: &[(u32, &str, &[&str], Said)] = &[
     (48, "seal", &[], Not("| not understood")),
     (49, "seal", &[], Not("a register of the caller")),
     (55, "seal", &[], Not("| not understood")),
+    (89, "seal", &[], Not("is written, which is not its own")),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -185,7 +186,10 @@ fn each_has_its_verdict() {
 #[test]
 fn of_any_length() {
     let mut trial = Trial::default();
-    for &(victim, verb, more, said) in LENGTHS {
+    // Some of them, for who plants faults.
+    let some = env::var("VICTIMS").unwrap_or_default();
+    let is_asked = |victim: u32| some.is_empty() || some.split(',').any(|n| n.parse() == Ok(victim));
+    for &(victim, verb, more, said) in LENGTHS.iter().filter(|(victim, ..)| is_asked(*victim)) {
         trial.says("lengths", victim, SSE, &[&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat(), said);
     }
     trial.ends("long_victims");
@@ -205,9 +209,6 @@ fn native(victim: u32, moved: usize) -> (Option<i32>, Vec<u8>) {
 
 #[test]
 fn what_is_wrong_is_wrong_on_the_processor() {
-    if !is_x86_feature_detected!("aes") || !is_x86_feature_detected!("pclmulqdq") {
-        return println!("SKIPPED proof::native_victims: this processor has no AES");
-    }
     let right = [0, 1].map(|moved| native(0, moved));
     assert!(right.iter().all(|right| right.0 == Some(0)));
     let mut count = 0;

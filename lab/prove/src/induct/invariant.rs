@@ -129,12 +129,16 @@ impl Invariant {
 }
 
 impl<'a> Run<'a> {
-    /// How many bytes a turn of the loop has: by so much more has been read each time that a jump leads back to one place.
-    pub(super) fn turn_of_loop(&mut self) -> Result<u64> {
-        let mut met: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
+    /// How many bytes turns of loops have: by so much more has been read each time that a jump leads back to one place.
+    pub(super) fn turns_of_loops(&mut self) -> Result<Vec<u64>> {
+        let (mut met, mut turns): (BTreeMap<u64, (u64, u64, usize)>, Vec<u64>) = Default::default();
         while self.machine.rip != RETURN {
             let from = self.machine.rip;
-            self.step()?;
+            // Who has found a loop does not mind what is behind it.
+            match self.step() {
+                Err(_) if !turns.is_empty() => break,
+                other => other?,
+            }
             let (to, progress) = (self.machine.rip, self.progress(self.read));
             if to <= from && from - to < 1 << 16 {
                 let (last, turn, times) = met.entry(to).or_insert((progress, 0, 0));
@@ -142,13 +146,13 @@ impl<'a> Run<'a> {
                 if more > 0 {
                     (*last, *times) = (progress, if more == *turn { *times + 1 } else { 0 });
                     *turn = more;
-                    if *times == 6 && more.is_multiple_of(16) {
-                        return Ok(more);
+                    if *times == 6 && more.is_multiple_of(16) && !turns.contains(&more) {
+                        turns.push(more);
                     }
                 }
             }
         }
-        stopped("no loop is found over the text")
+        Ok(turns)
     }
 
     /// Places that may be the head of the loop: where a jump leads, or does not lead, in a turn.
@@ -179,8 +183,8 @@ impl<'a> Run<'a> {
         Ok(heads)
     }
 
-    /// Looks at six heads one after the other.
-    pub(super) fn invariant(&mut self, head: u64) -> Result<Invariant> {
+    /// Looks at six heads one after the other. `in_shares`: what is the hash by itself is dead, and it is the sum of others.
+    pub(super) fn invariant(&mut self, head: u64, in_shares: bool) -> Result<Invariant> {
         let (read, turn) = (self.read, self.turn);
         let plain = self.string(read, turn * LOOKED_AT as usize)?;
         self.machine.memory.reach = None;
@@ -228,7 +232,7 @@ impl<'a> Run<'a> {
             let three = [a.block(at)?, b.block(at)?, c.block(at)?];
             let form = |n: usize| hashes[n].iter().find(|(_, block)| *block == three[n]).map(|(form, _)| *form);
             let found = form(0).filter(|form_then| form(1) == Some(*form_then) && (new.hashes.is_empty() || new.form == *form_then));
-            if let Some(form) = found {
+            if let Some(form) = found.filter(|_| !in_shares) {
                 new.form = form;
                 new.hashes.push(vec![at]);
             } else if let Some(found) =

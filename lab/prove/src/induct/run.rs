@@ -1,7 +1,7 @@
 //! One call with a text of any length, up to wherever it stands; and what must be at its end.
 
 use super::{
-    APART, FAR, LONG, Lengths, Over, Result, Stop, refuted,
+    APART, FAR, LONG, Lengths, Over, Result, Stage, Stop, refuted,
     state::{in_block, mirrored, sum},
     stopped,
 };
@@ -23,8 +23,10 @@ pub(super) struct Run<'a> {
     pub(super) over: Over,
     pub(super) opens: bool,
     pub(super) refused: Refused,
+    pub(super) right_only: bool,
     own: Own,
     far: u64,
+    pub(super) stage: Stage,
     pub(super) turn: usize,
     pub(super) lengths: Lengths,
     pub(super) gcm: Gcm,
@@ -89,13 +91,15 @@ impl<'a> Run<'a> {
         let far = machine.unknown.random.word() >> 24;
         let own = subject.own(case, &places);
         let given = given.try_into().expect("16 bytes");
-        let turn = subject.turns[case.row];
+        let turn = lengths.turn as usize;
         let opens = verb.opens;
         let mut new = Self {
             machine,
             far,
+            stage: Stage::Base,
             own,
             refused: verb.refused,
+            right_only: subject.right_only,
             over,
             opens,
             turn,

@@ -146,10 +146,10 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
 /// The calls that a plan has on each row, at least: what is left out by mistake would be missed by nobody. Whoever adds a verb or a length writes the new
 /// number here; a smaller one says why.
 const LEAST: [(&str, How, [usize; 4]); 7] = [
-    ("fastgcm-proved", How::Quick, [364, 364, 358, 358]),
-    ("libfastgcm", How::Quick, [189, 189, 183, 183]),
+    ("fastgcm-proved", How::Quick, [421, 421, 415, 415]),
+    ("libfastgcm", How::Quick, [246, 246, 240, 240]),
     ("provider", How::Quick, [37, 37, 37, 37]),
-    ("fastgcm-proved", How::Default, [24573, 21645, 21624, 21624]),
+    ("fastgcm-proved", How::Default, [24861, 21933, 21912, 21912]),
     ("libfastgcm", How::Default, [6915, 5451, 5436, 5436]),
     ("provider", How::Default, [1830, 1830, 1830, 1830]),
     ("scrub", How::Wiped, [756, 756, 756, 756]),
