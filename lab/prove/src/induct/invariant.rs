@@ -131,7 +131,8 @@ impl Invariant {
 impl<'a> Run<'a> {
     /// How many bytes turns of loops have: by so much more has been read each time that a jump leads back to one place.
     pub(super) fn turns_of_loops(&mut self) -> Result<Vec<u64>> {
-        let (mut met, mut turns): (BTreeMap<u64, (u64, u64, usize)>, Vec<u64>) = Default::default();
+        let mut met: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
+        let mut turns = Vec::new();
         while self.machine.rip != RETURN {
             let from = self.machine.rip;
             // Who has found a loop does not mind what is behind it.
@@ -183,8 +184,8 @@ impl<'a> Run<'a> {
         Ok(heads)
     }
 
-    /// Looks at six heads one after the other. `in_shares`: what is the hash by itself is dead, and it is the sum of others.
-    pub(super) fn invariant(&mut self, head: u64, in_shares: bool) -> Result<Invariant> {
+    /// Looks at six heads one after the other.
+    pub(super) fn invariant(&mut self, head: u64) -> Result<Invariant> {
         let (read, turn) = (self.read, self.turn);
         let plain = self.string(read, turn * LOOKED_AT as usize)?;
         self.machine.memory.reach = None;
@@ -232,7 +233,7 @@ impl<'a> Run<'a> {
             let three = [a.block(at)?, b.block(at)?, c.block(at)?];
             let form = |n: usize| hashes[n].iter().find(|(_, block)| *block == three[n]).map(|(form, _)| *form);
             let found = form(0).filter(|form_then| form(1) == Some(*form_then) && (new.hashes.is_empty() || new.form == *form_then));
-            if let Some(form) = found.filter(|_| !in_shares) {
+            if let Some(form) = found {
                 new.form = form;
                 new.hashes.push(vec![at]);
             } else if let Some(found) =

@@ -288,7 +288,7 @@ fn alike(
         let meets = |known: &&Invariant| lengths.least((known.first + 2) * lengths.turn + (known.ahead + known.lead) as i128) <= to;
         let candidates: Vec<Invariant> = known.iter().filter(meets).cloned().collect();
         let seed = seed.wrapping_add(from as Seed);
-        match class(subject, decoded, case, over, (lengths, [from, to]), is_short.then_some(candidates), every, seed) {
+        match class(subject, decoded, case, over, (lengths, [from, to], is_short.then_some(candidates)), every, seed) {
             Ok((least, class, invariant)) => {
                 known.push(invariant);
                 if least > from {
@@ -340,27 +340,25 @@ fn class(
     decoded: &mut Decoded,
     case: &Case,
     over: Over,
-    (lengths, [from, to]): (Lengths, [i128; 2]),
-    known: Option<Vec<Invariant>>,
+    (lengths, [from, to], known): (Lengths, [i128; 2], Option<Vec<Invariant>>),
     every: usize,
     seed: Seed,
 ) -> Result<(i128, Class, Invariant)> {
     let turn = lengths.turn;
     let units = turn / lengths.grain;
     let long = [from.max(LOOKED_AT * units), to];
-    let candidates: Vec<(u64, bool, Option<Invariant>)> = match known {
-        Some(known) => known.into_iter().map(|invariant| (invariant.head, false, Some(invariant))).collect(),
+    let candidates: Vec<(u64, Option<Invariant>)> = match known {
+        Some(known) => known.into_iter().map(|invariant| (invariant.head, Some(invariant))).collect(),
         None => {
             let heads = Run::start(subject, decoded, case, over, lengths, long, seed)?.heads()?;
-            heads.into_iter().flat_map(|head| [(head, false, None), (head, true, None)]).collect()
+            heads.into_iter().map(|head| (head, None)).collect()
         }
     };
     let mut failures: Vec<(Stage, String, Failure)> = Vec::new();
-    for (head, in_shares, known) in candidates {
-        let look = || Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head, in_shares);
+    for (head, known) in candidates {
+        let look = || Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head);
         let found = match known.map_or_else(look, Ok) {
             Ok(invariant) => invariant,
-            Err(Stop::Failure(_)) if in_shares => continue,
             Err(Stop::Failure(failure)) => {
                 failures.push((Stage::Invariant, subject.image.place(head), failure));
                 continue;
