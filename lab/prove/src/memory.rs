@@ -48,6 +48,9 @@ pub struct Own {
 impl Own {
     /// Where that is, for people: in which argument, or how far from which.
     fn place(&self, at: u64) -> String {
+        if !self.near.contains(&at) {
+            return "in a long text or beside it, or in its caller's stack".into();
+        }
         let far = |range: &Range<u64>| if at < range.start { range.start - at } else { (at + 1).saturating_sub(range.end) };
         let Some((name, range)) = self.arguments.iter().min_by_key(|(_, range)| far(range)) else { return format!("at {at:#x}") };
         match far(range) {

@@ -201,7 +201,7 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     if (V == 10 && big) y.b = _mm_xor_si128(y.b, _mm_xor_si128(load(to), saved));
     if (V == 27 && big) y.b = _mm_xor_si128(y.b, _mm_xor_si128(load(from + n - 16), saved));
     if (V == 40 && big) to[n] = 1;
-    if (V == 89 && big) to[whole - 200] ^= 1;
+    if (V == 89 && big) to[whole - 40] ^= 1;
     if (V == 43 && n == (1 << 21) + 5) WRONG;
     if (V == 46 && n >> 29) y.b = _mm_xor_si128(y.b, _mm_cvtsi32_si128(2));
     if (V == 45 && n > 1 << 28) y.b = _mm_xor_si128(y.b, _mm_xor_si128(load(to + (1 << 26)), saved));

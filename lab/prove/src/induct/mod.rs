@@ -229,8 +229,10 @@ pub fn induct(
                 }
                 return Ok(answer);
             }
-            // Of the loop around it more is said.
-            Err(why) => failed = Failure::NotUnderstood(format!("in turns of {around} bytes, {why}\n    in turns of fewer, {failed}")),
+            Err(why) => {
+                let (Failure::NotUnderstood(inner) | Failure::Secret(inner) | Failure::Refuted(inner)) = &mut failed;
+                *inner += &format!("\n    in turns of {around} bytes: {why}");
+            }
         }
     }
     Err(failed)
@@ -246,7 +248,9 @@ fn of_turn(
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
     let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
-    for grain in [1, 16, turn] {
+    // A turn of a loop around others is long, and has as many rests.
+    let grains = if turn == subject.turns[case.row] as i128 { vec![1, 16, turn] } else { vec![1] };
+    for grain in grains {
         let mut answer = Answer { grain: grain as u64, ..Answer::default() };
         let result = (0..grain).try_for_each(|rest| {
             let seed = seed.wrapping_add((rest as Seed) << 40);
