@@ -290,6 +290,9 @@ impl<const B: usize> Isa for Trace<B> {
     fn state(self, v: V) -> V {
         v
     }
+    fn vector(self, x: V) -> V {
+        x
+    }
     fn round(self, x: &mut V, next: &V) {
         *x = note(Kind::Round, &[*x, *next]);
     }

@@ -6,7 +6,6 @@ mod suite;
 use fastgcm_openssl_interop::{OpenSsl, ffi};
 use std::{
     ffi::{CString, c_char, c_int, c_long, c_void},
-    fs,
     os::{fd::IntoRawFd, unix::net::UnixStream},
     process::Command,
     ptr, thread,

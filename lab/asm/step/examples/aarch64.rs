@@ -102,7 +102,10 @@ impl Program {
             // A round that ends with an XOR of the key would be x86's. (Behind two rounds a few states are compared with others: `gcm/ahead.rs`.)
             let is_xor = mnemonic == "eor" && !written.is_empty() && register(second) == written;
             xors += usize::from(is_xor);
-            ensure!(50 * xors <= 50 + pairs, "{at:x}: `eor {operands}` follows the round on that register, as after {xors} of {pairs} rounds");
+            ensure!(
+                50 * xors <= 50 + pairs,
+                "{at:x}: `eor {operands}` follows the round on that register, as after {xors} of {pairs} rounds"
+            );
             written.clear();
         }
         ensure!(pairs >= 1000, "only {pairs} pairs of AESE and AESMC: the rounds are not straight-line code");
