@@ -5,7 +5,8 @@ use crate::{
     field::{Byte, byte, bytes},
     image::{Image, Isa, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
-    memory::Memory,
+    memory::{Memory, Own},
+    symbols,
     unknown::Seed,
 };
 use fastgcm_step::Traced;
@@ -116,7 +117,15 @@ impl Verb {
         let fields: Vec<&str> = line.split(';').collect();
         let &[name, how, keys, nonces] = &fields[..] else { return None };
         let how: Vec<&str> = how.split(' ').collect();
-        let list = |list: &str| list.trim_matches(['[', ']']).split(", ").filter_map(|n| n.parse().ok()).collect();
+        let list = |list: &str| list.trim_matches(['[', ']']).split(", ").filter_map(|n| n.parse().ok()).collect::<Vec<usize>>();
+        let (keys, nonces, tag) = (list(keys), list(nonces), how.get(4)?.parse().ok()?);
+        let is_plain = ["Gcm", "Gmac", "Siv", "Xaes"].contains(&how[0]);
+        if keys.iter().any(|key| ![16, 24, 32].contains(key))
+            || nonces.iter().any(|n| *n == 0 && is_plain || *n > 1 << 16)
+            || tag > if is_plain { 16 } else { 64 }
+        {
+            return None;
+        }
         Some(Self {
             number,
             name: name.to_owned(),
@@ -150,13 +159,13 @@ impl Verb {
                 "Unverified" => Refused::Unverified,
                 _ => return None,
             },
-            tag: how[4].parse().ok()?,
+            tag,
             cuts: how.contains(&"cut"),
             counts: how.contains(&"number"),
             wipes: how.contains(&"wipes"),
             allocates: how.contains(&"heap"),
-            keys: list(keys),
-            nonces: list(nonces),
+            keys,
+            nonces,
         })
     }
 
@@ -198,6 +207,10 @@ pub struct Layout {
     pub stack: u64,
     /// Bytes by which each buffer is moved: key, nonce, AAD, the first text, the second, tag.
     pub moved: [u64; 6],
+    /// Each begins as far behind a page's start as it must to end where a page ends.
+    pub ends_pages: bool,
+    /// The last is the first in memory.
+    pub reversed: bool,
 }
 
 /// Where the buffers of a case lie.
@@ -230,12 +243,16 @@ pub struct Subject {
     pub perform: u64,
     /// What it says that it has done before.
     pub before: String,
+    /// Its calls may look for variables of its environment, which is empty.
+    pub has_environment: bool,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
     /// Bytes of a turn of its loop on each row, for an induction.
     pub turns: [usize; ROW_COUNT],
     /// Bytes of the longest text, if that is not the standard's.
     pub longest: Option<u64>,
+    /// Of any length only the right tag is asked for, where a refused text is zeroed in a loop.
+    pub right_only: bool,
     /// Bytes of its code that are not what the file has, from its marker on.
     patches: Vec<(u64, u8)>,
     arena: Range<u64>,
@@ -303,10 +320,11 @@ impl Subject {
         let told = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
         let told = String::from_utf8_lossy(told).into_owned();
         let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROW_COUNT], 0);
-        let (mut number, mut before) = (0, String::new());
+        let (mut number, mut before, mut has_environment) = (0, String::new(), false);
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
-                verbs.extend(Verb::parse(number, line));
+                let plain = symbols::plain(line);
+                verbs.push(Verb::parse(number, &plain).ok_or_else(|| format!("the program tells of a verb that is none: {plain}"))?);
                 number += 1;
             } else if let Some(name) = line.strip_prefix("row;") {
                 if let Some(known) = row_of(name) {
@@ -314,7 +332,9 @@ impl Subject {
                 }
                 row += 1;
             } else if let Some(done) = line.strip_prefix("before;") {
-                done.clone_into(&mut before);
+                before = symbols::plain(done);
+            } else if line == "environment;empty" {
+                has_environment = true;
             }
         }
         let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
@@ -328,9 +348,11 @@ impl Subject {
             call,
             perform,
             before,
+            has_environment,
             on,
             turns: [0; ROW_COUNT],
             longest: None,
+            right_only: false,
             patches: Vec::new(),
             arena,
         })
@@ -362,22 +384,26 @@ impl Subject {
             Shape::Behind => (text, text + verb.behind()),
             Shape::Read => (text, 0),
         };
+        let (heap_len, place_len) = (8 * text + (32 << 10), 64 << 10);
+        let sizes = [case.key, case.nonce, case.aad, from_len, to_len, verb.behind(), heap_len, place_len];
+        let Layout { moved, ends_pages, reversed, .. } = case.layout;
+        let mut starts = [0; 8];
         let mut next = self.arena.start + 4096;
-        let mut buffer = |n: usize, moved: u64| {
-            let at = next + moved;
-            next = (at + n as u64 + AROUND).next_multiple_of(4096) + 4096;
-            at
-        };
-        let [a, b, c, d, e, f] = case.layout.moved;
-        let (key, nonce, aad) = (buffer(case.key, a), buffer(case.nonce, b), buffer(case.aad, c));
-        let (from, to, tag) = (buffer(from_len, d), buffer(to_len, e), buffer(verb.behind(), f));
-        let heap_len = 8 * text + (32 << 10);
-        let heap = buffer(heap_len, 0);
-        let place = buffer(64 << 10, 0);
+        for n in 0..8 {
+            let n = if reversed { 7 - n } else { n };
+            let by = match moved.get(n) {
+                None => 0,
+                Some(_) if ends_pages => sizes[n].next_multiple_of(4096) as u64 - sizes[n] as u64,
+                Some(by) => *by,
+            };
+            starts[n] = next + by;
+            next = (starts[n] + sizes[n] as u64 + AROUND).next_multiple_of(4096) + 4096;
+        }
         if next > self.arena.end {
             stop!("the program has no room for a text of {text} bytes");
         }
-        let (heap, place) = (heap..heap + heap_len as u64, place..place + (64 << 10));
+        let [key, nonce, aad, from, to, tag, heap, place] = starts;
+        let (heap, place) = (heap..heap + heap_len as u64, place..place + place_len as u64);
         Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
     }
 
@@ -396,6 +422,20 @@ impl Subject {
         let top = self.top(case);
         let scratch = self.image.stack.start.min(top) - STACK..top;
         let mut machine = Machine::new(&self.image, decoded, row(case.row).1, seed, self.perform, scratch);
+        machine.memory.nameless = self.around(&self.places(case)?);
+        if self.image.stack.contains(&top) {
+            machine.memory.foreign = top..self.image.stack.end;
+            let Range { start, end } = self.image.auxiliary;
+            machine.memory.told = start - if self.has_environment { 8 } else { 0 }..end;
+        }
+        self.enter(&mut machine, case)?;
+        Ok(machine)
+    }
+
+    /// It is to execute the call of that case.
+    fn enter(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
+        let top = self.top(case);
+        machine.rip = self.perform;
         match self.image.isa {
             Isa::X86 => {
                 machine.general[Register::RSP.number()] = Word::Number(top - 8);
@@ -410,7 +450,43 @@ impl Subject {
         for (i, word) in self.words(case)?.into_iter().enumerate() {
             machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
         }
-        Ok(machine)
+        Ok(())
+    }
+
+    /// The machine that has called is about to call again: of its registers, and of the stack that was used, nothing is known.
+    pub(crate) fn again(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
+        let top = self.top(case);
+        machine.forget_registers();
+        machine.memory.forget_below(top);
+        machine.memory.forget(self.around(&self.places(case)?));
+        machine.asked.clear();
+        self.enter(machine, case)
+    }
+
+    /// Where a call's arguments lie, with what is around them: of what is there nothing is known, and it is nobody's.
+    fn around(&self, places: &Places) -> Range<u64> {
+        let parts = [places.key, places.nonce, places.aad, places.from, places.to, places.tag, places.heap.start, places.place.start];
+        let ends = [places.heap.end, places.place.end, places.to + places.to_len as u64, places.from + places.from_len as u64];
+        let (first, last) = (parts.into_iter().min().unwrap_or_default(), parts.into_iter().chain(ends).max().unwrap_or_default());
+        first - 4096..last + 4096
+    }
+
+    /// What a call may write.
+    pub(crate) fn own(&self, case: &Case, places: &Places) -> Own {
+        let verb = &self.verbs[case.verb];
+        // Who opens is given a tag, to read it.
+        let tag = places.tag..places.tag + if verb.opens { 0 } else { verb.behind() as u64 };
+        let ranges = vec![places.to..places.to + places.to_len as u64, tag, places.heap.clone(), places.place.clone()];
+        let range = |at: u64, n: usize| at..at + n as u64;
+        let arguments = vec![
+            ("key", range(places.key, case.key)),
+            ("nonce", range(places.nonce, case.nonce)),
+            ("AAD", range(places.aad, case.aad)),
+            ("text that is read", range(places.from, places.from_len)),
+            ("text that is written", range(places.to, places.to_len)),
+            ("tag", range(places.tag, verb.behind())),
+        ];
+        Own { ranges, near: self.around(places), arguments, allocates: verb.allocates }
     }
 
     /// What says what `perform` is to do.

@@ -6,7 +6,7 @@ use crate::{
     induct::{self, Answer, Over},
     lockstep,
     machine::Decoded,
-    prove::{Failure, LEAST, prove},
+    prove::{Failure, prove},
     unknown::{Map, Random, Seed},
 };
 use std::{
@@ -31,14 +31,14 @@ pub fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize
         let start = Instant::now();
         let seed = seed.wrapping_add((n as Seed) << 64);
         let answer = induct::induct(subject, &mut Decoded::default(), case, *over, every, seed);
-        if !print(subject, case, *over, &answer, start.elapsed()) {
+        if !print(subject, case, *over, every, &answer, start.elapsed()) {
             failed.fetch_add(1, Relaxed);
         }
     });
     failed.into_inner()
 }
 
-fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Failure>, time: Duration) -> bool {
+fn print(subject: &Subject, case: &Case, over: Over, every: usize, answer: &Result<Answer, Failure>, time: Duration) -> bool {
     let about = format!("{} | {} | {} | {over:?}", crate::calls::row(case.row).0, subject.verbs[case.verb].name, 8 * case.key);
     match answer {
         Ok(answer) => {
@@ -46,19 +46,25 @@ fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Fai
             let heads: BTreeSet<&str> = answer.classes.iter().map(|class| &*class.head).collect();
             let heads = heads.into_iter().collect::<Vec<_>>().join(", ");
             let exits: usize = answer.classes.iter().map(|class| class.exits).sum();
-            let bound = answer.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2();
+            let bound = answer.bound();
             let (from, to) = (answer.from, answer.whole());
             let invariant = answer.classes.last().map_or("", |class| &*class.invariant);
             let classes = answer.classes.len();
+            let tags = if subject.verbs[case.verb].opens && subject.right_only { ", THE RIGHT TAG ONLY" } else { "" };
+            let exits = if every == 1 { exits.to_string() } else { format!("{exits}, each {every}th") };
             println!(
-                "| {about} | {from}..{}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                "| {about} | {from}..{}, {classes} classes{tags} | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
                 to.map_or("(with gaps)".into(), |to| to.to_string()),
                 bound.ceil()
             );
-            to.is_some() && bound <= LEAST
+            answer.is_proved()
         }
         Err(failure) => {
-            println!("| {about} | {failure} |");
+            // In the row the reason, and below it what else was tried.
+            let failure = failure.to_string();
+            let (first, others) = failure.split_once('\n').unwrap_or((&failure, ""));
+            println!("| {about} | {first} |");
+            others.lines().for_each(|other| println!("{other}"));
             false
         }
     }
@@ -169,7 +175,16 @@ pub fn encodings(subject: &Subject, rows: &[usize], seed: Seed) -> (BTreeSet<Vec
 }
 
 /// Each of these, held against this processor; returns how many differ, and in how many of so many ways to be wrong on purpose none does.
-pub fn forms_of(encodings: BTreeSet<Vec<u8>>, proofs: usize, tries: usize, seed: Seed, ways: usize) -> Result<usize, String> {
+///
+/// `is_whole`: one that this processor cannot run is as one that differs.
+pub fn forms_of(
+    encodings: BTreeSet<Vec<u8>>,
+    proofs: usize,
+    tries: usize,
+    seed: Seed,
+    ways: usize,
+    is_whole: bool,
+) -> Result<usize, String> {
     let encodings: Vec<Vec<u8>> = encodings.into_iter().collect();
     let told = forms::run(&encodings, tries, seed, 0)?;
     let Told { executions, forms: by_form, differences, lacking, left_out, .. } = &told;
@@ -179,7 +194,7 @@ pub fn forms_of(encodings: BTreeSet<Vec<u8>>, proofs: usize, tries: usize, seed:
     let names = |of: &std::collections::BTreeMap<String, usize>| of.keys().cloned().collect::<Vec<_>>().join(" ");
     println!("this processor has not got: {}", names(lacking));
     println!("not alone (branches, the stack, strings, the system): {}", names(left_out));
-    let mut failed = differ;
+    let mut failed = differ + if is_whole { lacking.len() } else { 0 };
     for how in 1..=ways {
         let found = forms::run(&encodings, tries.min(100), seed, how)?.differences;
         println!("broken on purpose, way {how}: {}", found.first().map_or("NOT FOUND", |what| what));

@@ -2,7 +2,7 @@
 
 use crate::{
     arm::qemu::Process,
-    calls::{Case, Refused, Subject, row},
+    calls::{Case, Layout, Refused, Subject, row},
     field::{Byte, byte, numbers},
     image::{Isa, writable},
     machine::Result,
@@ -38,13 +38,18 @@ impl Example {
     /// A program of C that makes this call of a target, and compares. `command`: what compiles it.
     pub fn program(&self, target: &str, command: &str, subject: &Subject, case: &Case) -> String {
         // An array of C has at least one byte.
-        let array = |kind: &str, name: &str, bytes: &[u8]| {
-            let bytes: String = bytes.iter().map(|n| format!("{n}, ")).collect();
-            format!("static {kind}uint8_t {name}[] = {{{bytes}0}};\n")
-        };
+        let listed = |bytes: &[u8]| bytes.iter().map(|n| format!("{n}, ")).collect::<String>();
+        let array = |kind: &str, name: &str, bytes: &[u8]| format!("static {kind}uint8_t {name}[] = {{{}0}};\n", listed(bytes));
         let names = ["key", "nonce", "aad", "from", "to", "tag"];
         let buffers = names.iter().zip(&self.buffers);
-        let arrays: String = buffers.clone().map(|(name, bytes)| array("", name, bytes)).collect();
+        // Each as far behind the start of a page as it was.
+        let Layout { moved, ends_pages, .. } = case.layout;
+        let by = |n: usize, bytes: &[u8]| if ends_pages { bytes.len().next_multiple_of(4096) - bytes.len() } else { moved[n] as usize };
+        let arrays = buffers.clone().enumerate().map(|(n, (name, bytes))| {
+            let (by, bytes) = (by(n, bytes), listed(bytes));
+            format!("static uint8_t {name}_in_page[] __attribute__((aligned(4096))) = {{[{by}] = {bytes}0}};\n#define {name} ({name}_in_page + {by})\n")
+        });
+        let arrays: String = arrays.collect();
         let fields: String = buffers.map(|(name, bytes)| format!(".{name} = {{{name}, {}}}, ", bytes.len())).collect();
         let compared = self.should.iter().map(|(name, buffer, first, bytes)| {
             let (n, array) = (bytes.len(), array("const ", name, bytes));
@@ -173,10 +178,19 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
     }
     let [key, nonce, aad, from, to, tag, _] = inputs.map(|(_, what)| what);
     let buffers = [key, nonce, aad, from, to, tag];
-    let answer = process.call(subject, case)?;
+    let ended = process.call(subject, case);
     let mut read = |at: u64, n: usize| process.read(at, n);
     let accepts = !verb.opens || case.right;
     let mut wrong = Vec::new();
+    let (opens, should_answer) = (verb.opens, u64::from(!accepts));
+    let answer = match ended {
+        Ok(answer) => answer,
+        // A signal, for example of an access that is not aligned.
+        Err(why) => {
+            let [.., text, _] = strings;
+            return Ok(Some(Example { text, buffers, opens, wrong: why.to_string(), answer: should_answer, should: Vec::new() }));
+        }
+    };
     if answer != u64::from(!accepts) {
         wrong.push(format!("the answer is {}, and should be {}", answer, u64::from(!accepts)));
     }
@@ -204,8 +218,8 @@ pub fn once(subject: &Subject, case: &Case, n: u8) -> Result<Option<Example>> {
         should.push(if is_behind { ("made", "to", case.text, made) } else { ("made", "tag", 0, made) });
     }
     let [.., text, _] = strings;
-    let (opens, answer, wrong) = (verb.opens, u64::from(!accepts), wrong.join("; "));
-    Ok((!wrong.is_empty()).then_some(Example { text, buffers, opens, wrong, answer, should }))
+    let wrong = wrong.join("; ");
+    Ok((!wrong.is_empty()).then_some(Example { text, buffers, opens, wrong, answer: should_answer, should }))
 }
 
 /// The first of some inputs whose answer is wrong.

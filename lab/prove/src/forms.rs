@@ -229,6 +229,10 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
         let (read_write_execute, private_anonymous) = (7, 0x22);
         mmap(std::ptr::null_mut(), 3 * 4096, read_write_execute, private_anonymous, -1, 0)
     };
+    // SAFETY: the two pages of data are ours.
+    if page as isize != -1 && unsafe { mprotect(page.add(4096), 2 * 4096, 3) } != 0 {
+        return Err("a page of data stays executable".into());
+    }
     if page.is_null() || page as isize == -1 {
         return Err("there is no page that can be written and executed".into());
     }
@@ -332,7 +336,7 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
 fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], width: usize) -> Option<String> {
     for (r, (ours, &theirs)) in machine.general.iter().zip(&state.general).enumerate() {
         if *ours != Word::Number(theirs) {
-            return Some(format!("general register {r}: {ours:?}, the processor has {theirs:#x}"));
+            return Some(format!("general register {r}: {}, the processor has {theirs:#x}", ours.said()));
         }
     }
     for v in 0..if width == 64 { 32 } else { 16 } {
@@ -395,6 +399,7 @@ fn has(feature: &str) -> bool {
 }
 
 unsafe extern "C" {
+    fn mprotect(at: *mut u8, len: usize, protection: i32) -> i32;
     fn mmap(at: *mut u8, len: usize, protection: i32, flags: i32, file: i32, offset: i64) -> *mut u8;
 }
 

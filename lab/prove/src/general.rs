@@ -6,10 +6,10 @@ use crate::{
     machine::{
         Flags, Machine, Result,
         Word::{self, Number},
-        Zero, stop,
+        Zero, refuse, stop,
     },
 };
-use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
 /// Both operands are one register, whose value then does not matter.
 fn of_itself(i: &Instruction, a: u32, b: u32) -> bool {
@@ -38,7 +38,9 @@ impl Machine<'_> {
         match m {
             // There is no shadow stack.
             Rdsspd | Rdsspq => {}
-            Nop | Endbr64 | Pause | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw | Sfence | Lfence | Mfence => {}
+            Nop | Endbr64 | Pause | Sfence | Lfence | Mfence => {}
+            // Of what they fetch only the address matters, which a cache sees.
+            Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw => drop(self.address(i)?),
             // Moves
             Mov => {
                 let word = self.get(i, 1)?.keep(n);
@@ -199,6 +201,9 @@ impl Machine<'_> {
                     self.degrees.multiplies = true;
                 }
                 self.flags = Flags::of_logic(&result, n);
+                if m == Andn {
+                    self.flags.parity = None;
+                }
                 self.flags_of_line(&result, n);
                 self.sign = Some((self.rip, result.bits()[n - 1]));
                 if m != Test {
@@ -285,6 +290,9 @@ impl Machine<'_> {
                 self.set(i, 0, &one)?;
             }
             // The stack
+            Push | Pop | Leave | Call | Ret if i.stack_pointer_increment().unsigned_abs() != 8 && !matches!(m, Leave | Ret) => {
+                stop!("the stack moves by other than 8 bytes")
+            }
             Push => {
                 let word = self.get(i, 0)?;
                 self.push(&word)?;
@@ -293,6 +301,7 @@ impl Machine<'_> {
                 let word = self.pop()?;
                 self.set(i, 0, &word)?;
             }
+            Leave if i.code() != Code::Leaveq => stop!("no semantics"),
             Leave => {
                 self.general[Register::RSP.number()] = self.register(Register::RBP);
                 let word = self.pop()?;
@@ -303,7 +312,13 @@ impl Machine<'_> {
                 self.push(&Number(i.next_ip()))?;
                 self.rip = to;
             }
-            Ret => self.rip = self.pop()?.place()?,
+            Ret if !matches!(i.code(), Code::Retnq | Code::Retnq_imm16) => stop!("no semantics"),
+            Ret => {
+                self.rip = self.pop()?.place()?;
+                let more = if i.op_count() == 0 { 0 } else { u64::from(i.immediate16()) };
+                let top = self.register(Register::RSP).number()?;
+                self.general[Register::RSP.number()] = Number(top.wrapping_add(more));
+            }
             Jmp if !i.is_jmp_far() && !i.is_jmp_far_indirect() => self.rip = self.get(i, 0)?.place()?,
             // Strings
             Movsb | Movsd | Movsq | Stosb | Stosd | Stosq => self.string(i)?,
@@ -314,11 +329,23 @@ impl Machine<'_> {
                 let Some(answer) = self.processor.cpuid(leaf, below) else { stop!("CPUID, leaf {leaf:#x}") };
                 let registers = [Register::EAX, Register::EBX, Register::ECX, Register::EDX];
                 registers.into_iter().zip(answer).for_each(|(register, n)| self.set_register(register, &Number(n.into())));
+                // Which of the machine's processors it is nobody knows.
+                if leaf == 1 {
+                    self.degrees.forget();
+                    self.degrees.read(1);
+                    let mut bits = Number(answer[1].into()).bits();
+                    bits[24..32].copy_from_slice(&self.unknown.random.symbols());
+                    self.set_register(Register::EBX, &Word::of(bits));
+                }
             }
             Xgetbv => {
+                if self.register(Register::ECX).number()? != 0 {
+                    stop!("an extended control register that is not the first");
+                }
                 self.set_register(Register::EAX, &Number(self.processor.saved.into()));
                 self.set_register(Register::EDX, &Number(0));
             }
+            Int3 if !self.may_mark => refuse!("a trap"),
             Int3 => {
                 // Below the red zone.
                 let top = self.register(Register::RSP).number()?;
@@ -333,7 +360,7 @@ impl Machine<'_> {
                 }
                 let [to, bytes] = [Register::RDI, Register::RSI].map(|r| self.register(r));
                 let numbers: Vec<_> = (0..bytes.number()?).map(|_| byte(self.unknown.random.word() as u8)).collect();
-                self.memory.put(to.number()?, &numbers)?;
+                self.memory.write(to.number()?, numbers.as_flattened(), &vec![0; numbers.len()])?;
                 self.set_register(Register::RAX, &bytes);
                 // What the kernel leaves in them.
                 [Register::RCX, Register::R11].into_iter().for_each(|r| self.set_register(r, &Number(0)));
@@ -456,10 +483,10 @@ impl Machine<'_> {
         let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
         if a == 0 && matches!(m, Bsf | Bsr) {
-            // The register is not defined: processors that have been seen leave it.
+            // The register is not defined.
             self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };
             let unknown = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
-            return if self.lifted_only { Ok(()) } else { self.set(i, 0, &unknown.keep(n)) };
+            return if self.lifted_only { Err("a register that is not defined".into()) } else { self.set(i, 0, &unknown.keep(n)) };
         }
         let leading = a.leading_zeros() as usize - (64 - n);
         let result = match m {
@@ -484,8 +511,23 @@ impl Machine<'_> {
             _ => 8,
         };
         let moves = matches!(i.mnemonic(), Movsb | Movsd | Movsq);
+        let kinds = (0..i.op_count()).map(|operand| i.op_kind(operand));
+        if i.has_repne_prefix()
+            || kinds.filter(|kind| *kind != OpKind::Register).any(|kind| !matches!(kind, OpKind::MemorySegRSI | OpKind::MemoryESRDI))
+        {
+            stop!("no semantics");
+        }
+        if i.memory_segment() == Register::FS || i.memory_segment() == Register::GS {
+            stop!("a string of another segment");
+        }
+        if i.mnemonic() == Stosb && i.has_rep_prefix() && self.unknown.lines.is_some() && self.filled().is_some() {
+            return Ok(());
+        }
         let [count, from, to] = [Register::RCX, Register::RSI, Register::RDI].map(Register::number);
         let times = if i.has_rep_prefix() { self.general[count].place()? } else { 1 };
+        if times > 1 << 30 {
+            stop!("a string of {times} parts");
+        }
         for _ in 0..times {
             let at = self.general[to].place()?;
             let word = if moves {

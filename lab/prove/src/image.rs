@@ -1,6 +1,9 @@
 //! The memory of a process that stands still right before the call: what is interpreted.
 
-use crate::{machine::Processor, symbols};
+use crate::{
+    machine::{Allocator, NAMES, Processor},
+    symbols,
+};
 use fastgcm_step::{Registers, Traced};
 use std::{
     arch::x86_64::__cpuid_count,
@@ -19,6 +22,7 @@ pub const LINE: usize = 64;
 pub(crate) struct Region {
     pub(crate) range: Range<u64>,
     pub(crate) writable: bool,
+    pub(crate) executable: bool,
     pub(crate) file: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -52,8 +56,14 @@ pub struct Image {
     pub marker: Marker,
     /// All of the stack that the system has given it.
     pub stack: Range<u64>,
+    /// What the kernel has put there of the machine and of the program (getauxval(3)).
+    pub auxiliary: Range<u64>,
     /// How often CPUID and XGETBV were answered before that.
     pub answered: usize,
+    /// Where the functions of its allocator begin.
+    pub allocators: Vec<(u64, Allocator)>,
+    /// Its files, and all of the memory of each: zeros that are no part of a file belong to it.
+    files: Vec<(String, Range<u64>)>,
     names: Mutex<HashMap<String, symbols::Symbols>>,
 }
 
@@ -115,14 +125,46 @@ impl Image {
             let mut bytes = vec![0; (end - start) as usize];
             // The kernel's own pages cannot be read that way, and nobody needs them.
             if fields[1].starts_with('r') && memory.read_exact_at(&mut bytes, start).is_ok() {
-                regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
+                regions.push(Region {
+                    range: start..end,
+                    writable: fields[1].as_bytes()[1] == b'w',
+                    executable: fields[1].as_bytes()[2] == b'x',
+                    file,
+                    bytes,
+                });
             }
         }
-        Ok(Self::new(Isa::X86, regions, registers.into(), stack))
+        let mut image = Self::new(Isa::X86, regions, registers.into(), stack);
+        let auxiliary = fs::read(format!("/proc/{id}/auxv")).map_err(|e| e.to_string())?;
+        if let Some(region) = image.region(image.stack.start).filter(|_| !auxiliary.is_empty())
+            && let Some(at) = region.bytes.as_chunks::<8>().0.windows(auxiliary.len() / 8).position(|part| part.as_flattened() == auxiliary)
+        {
+            let start = region.range.start + 8 * at as u64;
+            image.auxiliary = start..start + auxiliary.len() as u64;
+        }
+        Ok(image)
     }
 
     pub(crate) fn new(isa: Isa, regions: Vec<Region>, marker: Marker, stack: Range<u64>) -> Self {
-        Self { regions, isa, marker, stack, answered: 0, names: Mutex::default() }
+        let mut new = Self {
+            regions,
+            isa,
+            marker,
+            stack,
+            auxiliary: 0..0,
+            answered: 0,
+            allocators: Vec::new(),
+            files: Vec::new(),
+            names: Mutex::default(),
+        };
+        for region in new.regions.iter().filter(|region| region.file.starts_with('/')) {
+            if new.files.iter().all(|(file, _)| *file != region.file) {
+                let (symbols, start) = (symbols::Symbols::of(region.file.as_ref()), region.range.start);
+                new.files.push((region.file.clone(), start..symbols.end(start)));
+                new.allocators.extend(NAMES.iter().filter_map(|(name, how)| Some((symbols.within(name, start)?, *how))));
+            }
+        }
+        new
     }
 
     fn region(&self, at: u64) -> Option<&Region> {
@@ -153,18 +195,33 @@ impl Image {
         self.region(at).is_some_and(|region| region.writable)
     }
 
+    pub fn is_executable(&self, at: u64) -> bool {
+        self.region(at).is_some_and(|region| region.executable)
+    }
+
     /// Memory that an allocator has of the system.
     pub fn is_heap(&self, at: u64) -> bool {
-        self.region(at).is_some_and(|region| region.file.is_empty() || region.file == "[heap]")
+        let is_of_file = || self.files.iter().any(|(_, range)| range.contains(&at));
+        self.region(at).is_some_and(|region| region.file == "[heap]" || region.file.is_empty() && !is_of_file())
+    }
+
+    /// What the C library's allocator keeps: on the heap, and in statics of that library.
+    pub fn is_allocators(&self, at: u64) -> bool {
+        let place = self.place(at);
+        self.is_heap(at) || place.starts_with("main_arena") || place.starts_with("mp_") || place.contains("libc.so")
     }
 
     /// File and offset of an address, as one finds it in a disassembly, and the function if that has a name.
     pub fn place(&self, at: u64) -> String {
         let Some(region) = self.region(at) else { return format!("{at:#x}") };
-        let first = self.regions.iter().find(|other| other.file == region.file).map_or(0, |first| first.range.start);
+        let of_file = self.files.iter().find(|(file, range)| *file == region.file || region.file.is_empty() && range.contains(&at));
+        let Some((path, range)) = of_file else {
+            return if region.file.is_empty() { format!("{at:#x}") } else { format!("{} + {:#x}", region.file, at - region.range.start) };
+        };
+        let first = range.start;
         let mut names = self.names.lock().expect("no panic");
-        let symbols = names.entry(region.file.clone()).or_insert_with(|| symbols::Symbols::of(region.file.as_ref()));
-        let file = region.file.rsplit('/').next().unwrap_or_default();
+        let symbols = names.entry(path.clone()).or_insert_with(|| symbols::Symbols::of(path.as_ref()));
+        let file = path.rsplit('/').next().unwrap_or_default();
         match symbols.name(at, first) {
             Some((name, by)) => format!("{name}+{by:#x} in {file}"),
             None => format!("{file} + {:#x}", at - first),

@@ -79,6 +79,8 @@ pub struct Lines {
     /// have been asked for.
     pub is_public: bool,
     pub ways: Option<(Vec<bool>, usize)>,
+    /// What was filled with one number as a whole: from where on, so many bytes, that number.
+    pub filled: Option<(Line, Line, u64)>,
 }
 
 impl Lines {
@@ -96,6 +98,7 @@ impl Lines {
             doubt: Cell::new(None),
             is_public: false,
             ways: None,
+            filled: None,
         }
     }
 
@@ -336,6 +339,29 @@ impl Machine<'_> {
         self.place_of_line(&sum)
     }
 
+    /// REP STOSB of so many bytes as a line says, of memory without an end, which is over then: it is noted, and no more is known of that memory.
+    pub(crate) fn filled(&mut self) -> Option<()> {
+        let [count, to] = [Register::RCX, Register::RDI].map(|r| self.line_of(&self.register(r), 64));
+        let (count, to, what) =
+            (count.filter(|count| !count.is_number() || count.plus > 1 << 16)?, to?, self.register(Register::AL).number().ok()?);
+        let (least, _) = self.lines().range(&count);
+        let moves = to.times == self.lines().stride;
+        let reference = self.lines().reference;
+        let start = if to.is_number() { to.plus } else { to.at(&reference) } as u64;
+        let memory = &self.memory;
+        let is_text = memory.endless.contains(&start) && (moves || to.is_number())
+            || memory.passed.iter().any(|range| range.contains(&start)) && to.is_number();
+        if least < 0 || !is_text || self.lines().filled.is_some() {
+            return None;
+        }
+        self.lines().filled = Some((to, count, what));
+        self.memory.pass();
+        let end = self.lines().bits(&to.add(&count));
+        self.general[Register::RDI.number()] = Word::of(end);
+        self.general[Register::RCX.number()] = Word::Number(0);
+        Some(())
+    }
+
     /// Of what flags are that are not known in all of the region: who sets none, leaves that as it is.
     pub(crate) fn doubt(&self) -> Option<Line> {
         self.unknown.lines.as_ref()?.doubt.get()
@@ -349,6 +375,11 @@ impl Machine<'_> {
     pub(crate) fn place_of_word(&self, word: &Word) -> Option<u64> {
         self.unknown.lines.as_ref()?;
         self.place_of_line(&self.line_of(word, 64).filter(|line| !line.is_number())?)
+    }
+
+    /// Whether what moves with the turns moves by a multiple of so many bytes.
+    pub(crate) fn moves_by(&self, bytes: u64) -> bool {
+        self.unknown.lines.as_ref().is_none_or(|lines| lines.stride[0] % i128::from(bytes) == 0)
     }
 
     fn place_of_line(&self, sum: &Line) -> Option<u64> {

@@ -8,18 +8,21 @@ use crate::{
     unknown::{Map, Seed, Unknown},
     ways::{Low, Ways},
 };
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Register};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
+mod allocate;
 mod decide;
 mod degrees;
 mod operands;
 mod word;
 
+pub use allocate::Allocator;
+pub(crate) use allocate::{Allocation, NAMES};
 pub use degrees::Degrees;
 pub use operands::{is_extended, wants_alignment};
 pub use word::{Flags, Result, Stop, Word, Zero};
-pub(crate) use word::{secret, stop};
+pub(crate) use word::{refuse, secret, stop};
 
 /// Instructions as they have been decoded, and bytes that are not what the image has.
 #[derive(Default, Debug)]
@@ -88,7 +91,11 @@ pub struct Machine<'a> {
     /// What the last comparison was of.
     pub compared: [u64; 2],
     pub degrees: Degrees,
-    /// Registers at the last `int3`, by which a program says that what it has left behind so far does not count.
+    /// The program may say by `int3` that what it has left behind so far does not count; registers at the last.
+    pub may_mark: bool,
+    /// What the program's allocator was asked for, and has not given yet; and the second words of what it gave, which nobody has written.
+    pub(crate) asked_for: Vec<Allocation>,
+    pub(crate) given: Map<u64, Vec<Byte>>,
     pub marked: Option<Vec<Byte>>,
     pub steps: u64,
     /// The places of all instructions in their order, as a hash; and of those of AES and of products without carry.
@@ -105,16 +112,11 @@ pub struct Machine<'a> {
 impl<'a> Machine<'a> {
     /// A processor of which nothing is known, about to execute what stands at `rip`. `scratch` is the stack that it may use.
     pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: Seed, rip: u64, scratch: Range<u64>) -> Self {
-        let mut unknown = Unknown::new(seed);
-        let (count, stack) = match image.isa {
-            Isa::X86 => (16, Register::RSP.number()),
-            Isa::Arm => (32, crate::arm::STACK),
-        };
-        let mut general: Vec<Word> = (0..count).map(|_| Word::of(std::array::from_fn(|_| unknown.random.symbol()))).collect();
-        general[stack] = Word::Number(scratch.end);
-        let mut vectors = vec![[O; WIDEST]; 32];
-        vectors.as_flattened_mut().iter_mut().for_each(|bit| *bit = unknown.random.symbol());
-        Self {
+        let unknown = Unknown::new(seed);
+        let count = if image.isa == Isa::X86 { 16 } else { 32 };
+        let general = vec![Word::Number(scratch.end); count];
+        let vectors = vec![[O; WIDEST]; 32];
+        let mut new = Self {
             image,
             decoded,
             memory: Memory::new(image, seed, scratch),
@@ -132,6 +134,9 @@ impl<'a> Machine<'a> {
             decisions: None,
             compared: [0; 2],
             degrees: Degrees::new(),
+            may_mark: false,
+            asked_for: Vec::new(),
+            given: Map::default(),
             marked: None,
             steps: 0,
             trace: [0; 2],
@@ -139,12 +144,30 @@ impl<'a> Machine<'a> {
             low: None,
             sign: None,
             lifted_only: false,
+        };
+        new.forget_registers();
+        new
+    }
+
+    /// Of its registers nothing is known, but where the stack is.
+    pub(crate) fn forget_registers(&mut self) {
+        let stack = self.stack_number();
+        for (i, word) in self.general.iter_mut().enumerate().filter(|(i, _)| *i != stack) {
+            *word = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
+            self.degrees.general[i] = self.degrees.general[i].max(1);
         }
+        self.vectors.as_flattened_mut().iter_mut().for_each(|bit| *bit = self.unknown.random.symbol());
+        self.degrees.vectors.as_flattened_mut().fill(1);
+        (self.flags, self.masks) = (Flags::UNDEFINED, [None; 8]);
+        (self.low, self.sign) = (None, None);
     }
 
     /// Executes one instruction.
     pub fn step(&mut self) -> Result<()> {
         let at = self.rip;
+        if !self.image.allocators.is_empty() {
+            self.allocates(at)?;
+        }
         if self.image.isa == Isa::Arm {
             return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.said(at))));
         }
@@ -230,11 +253,20 @@ impl<'a> Machine<'a> {
         if let Some(i) = self.decoded.instructions.get(&at) {
             return Ok(*i);
         }
-        let byte = |at: u64| self.decoded.patches.get(&at).copied().or_else(|| Some(self.image.bytes::<1>(at)?[0]));
+        let of_image = |at: u64| self.image.bytes::<1>(at).filter(|_| self.image.is_executable(at));
+        let byte = |at: u64| Some(self.decoded.patches.get(&at).copied().unwrap_or(of_image(at)?[0]));
         let bytes: Vec<u8> = (at..at.saturating_add(15)).map_while(byte).collect();
         let i = Decoder::with_ip(64, &bytes, at, DecoderOptions::NONE).decode();
         if i.is_invalid() {
             stop!("{}: no instruction", self.image.place(at));
+        }
+        // Processors of two makers do not agree on a branch of 16 bits; an address of 32 bits ends where no other does.
+        let is_narrow = |r: Register| matches!(r, Register::EIP) || r.is_gpr32();
+        let is_branch = matches!(i.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
+        let prefixes = bytes.iter().take_while(|byte| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf2 | 0xf3)).count();
+        let is_short = bytes[..prefixes].contains(&0x66) && !matches!(bytes.get(prefixes), Some(0x48..=0x4f));
+        if is_branch && is_short || is_narrow(i.memory_base()) || is_narrow(i.memory_index()) {
+            stop!("{}: {i}: an address or a place of fewer than 64 bits", self.image.place(at));
         }
         self.decoded.instructions.insert(at, i);
         Ok(i)

@@ -14,6 +14,8 @@ use gcm_prove::{
 use std::{
     collections::{BTreeSet, HashMap},
     fs,
+    io::Write,
+    panic,
     path::PathBuf,
     process::ExitCode,
 };
@@ -29,20 +31,31 @@ gcm-prove PROGRAM             a program that has been compiled so
   --lengths                   every length from the first on that meets the loop of `seal` and `open`, by induction
   --longest N                 and up to N bytes; the standard's end, if nothing is said
   --turn N                    a turn of that loop has N bytes, where they are not found
+  --right                     and of the right tag only, where who opens zeroes a refused text in a loop
+  --every N                   and of the lengths with which that loop may end each N-th: a sample
   --forms                     holds each instruction that is met against this processor
+  --whole                     and fails if this processor has not got one of them
   --seed N                    what points are drawn from, to repeat a run
   --json FILE                 what came of it";
 
 fn main() -> ExitCode {
-    let ended = work();
-    target::cleared();
-    match ended {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
-            eprintln!("{why}");
+    // Nobody listens any more: what is compiled is removed on the way out, as of any panic.
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let is_pipe = info.payload().downcast_ref::<String>().is_some_and(|why| why.contains("Broken pipe"));
+        if !is_pipe {
+            usual(info);
+        }
+    }));
+    match panic::catch_unwind(work) {
+        Ok(Ok(true)) => ExitCode::SUCCESS,
+        Ok(Ok(false)) => ExitCode::FAILURE,
+        Ok(Err(why)) => {
+            // Of standard error, too.
+            let _ = writeln!(std::io::stderr(), "{why}");
             ExitCode::from(2)
         }
+        Err(_) => ExitCode::from(2),
     }
 }
 
@@ -61,8 +74,11 @@ fn work() -> Result<bool, String> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match &*argument {
-            "--sweep" | "--plant" | "--forms" | "--lengths" => drop(options.insert(argument[2..].into(), String::new())),
-            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--longest" | "--turn" => {
+            "--sweep" | "--plant" | "--forms" | "--lengths" | "--right" | "--whole" => {
+                drop(options.insert(argument[2..].into(), String::new()))
+            }
+            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--longest" | "--turn"
+            | "--every" => {
                 drop(options.insert(argument[2..].into(), value()?));
             }
             "-l" => {
@@ -76,7 +92,15 @@ fn work() -> Result<bool, String> {
     }
     let source = PathBuf::from(&first);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
+    target::regular(&source)?;
+    let folder = target::folder()?;
+    let is_source = source.extension().is_some_and(|end| end == "c");
+    // A program is a path, and no name for which the system looks.
+    let program = if is_source {
+        target::compiled(&source, &more, folder.path())?
+    } else {
+        fs::canonicalize(&source).map_err(|e| format!("{first}: {e}"))?
+    };
     let rows: Vec<usize> = match options.get("row") {
         None if symbols::is_arm(&program) => (ROWS.len()..ROW_COUNT).collect(),
         None => (0..ROWS.len()).collect(),
@@ -108,24 +132,28 @@ fn work() -> Result<bool, String> {
             encodings.extend(met);
             proofs += proved;
         }
-        return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
+        return Ok(checks::forms_of(encodings, proofs, 300, seed, 0, options.contains_key("whole"))? == 0);
     }
     if options.contains_key("lengths") {
         let number = |name: &str| options.get(name).map(|n| n.parse::<u64>().map_err(|_| format!("--{name} {n} is no number"))).transpose();
-        let (longest, turn) = (number("longest")?, number("turn")?);
+        let (longest, turn, every) = (number("longest")?, number("turn")?, number("every")?.unwrap_or(1));
+        if every == 0 {
+            return Err("--every 0: each how-manieth?".into());
+        }
         if turn.is_some_and(|turn| turn == 0 || turn % 16 != 0) {
             return Err("--turn: a turn has whole blocks".into());
         }
         let mut failed = 0;
         for &row in &rows {
             let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;
-            subject.longest = longest;
+            (subject.longest, subject.right_only) = (longest, options.contains_key("right"));
             let verbs = match options.get("verb") {
                 Some(verb) => vec![subject.verb(verb).ok_or("it has no such verb")?],
                 None => ["seal", "open"].iter().filter_map(|verb| subject.verb(verb)).collect(),
             };
             let keys = if lengths.keys.is_empty() { vec![16] } else { lengths.keys.clone() };
-            failed += verbs.into_iter().map(|verb| of_any_length(&mut subject, row, verb, &keys, turn, seed)).sum::<usize>();
+            failed +=
+                verbs.into_iter().map(|verb| of_any_length(&mut subject, row, verb, &keys, (turn, every as usize), seed)).sum::<usize>();
         }
         return Ok(failed == 0);
     }
@@ -147,7 +175,7 @@ fn work() -> Result<bool, String> {
 }
 
 /// Every length of a verb, with each of these sizes of keys. Returns how many are not proved.
-fn of_any_length(subject: &mut Subject, row: usize, verb: usize, keys: &[usize], turn: Option<u64>, seed: Seed) -> usize {
+fn of_any_length(subject: &mut Subject, row: usize, verb: usize, keys: &[usize], (turn, every): (Option<u64>, usize), seed: Seed) -> usize {
     let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
     let about = format!("{}, {}", calls::row(row).0, subject.verbs[verb].name);
     let found = turn.map_or_else(|| induct::turn(subject, &case(keys[0]), Over::Text, seed), |turn| Ok(turn as usize));
@@ -156,7 +184,7 @@ fn of_any_length(subject: &mut Subject, row: usize, verb: usize, keys: &[usize],
             println!("{about}: turns of {turn} bytes");
             subject.turns[row] = turn;
             let questions: Vec<_> = keys.iter().map(|&key| (case(key), Over::Text)).collect();
-            checks::of_any_length(subject, &questions, 1, seed)
+            checks::of_any_length(subject, &questions, every, seed)
         }
         Err(why) => {
             println!("{about}: {why}");

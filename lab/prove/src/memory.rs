@@ -3,10 +3,10 @@
 use crate::{
     field::{Bit, Byte, Vector, byte, number},
     image::{Image, LINE},
-    machine::Result,
+    machine::{Result, Stop, refuse},
     unknown::{Map, Random, Seed},
 };
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 /// Some memory: numbers, or bytes of bits with a bound of the degree of each.
 #[derive(Clone, Debug)]
@@ -34,6 +34,33 @@ impl Line {
     }
 }
 
+/// What a call may write beside its own stack: any byte of these, and elsewhere numbers only, but nothing near its arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Own {
+    pub ranges: Vec<Range<u64>>,
+    /// Where its arguments lie, with what is around them; and each of them.
+    pub near: Range<u64>,
+    pub arguments: Vec<(&'static str, Range<u64>)>,
+    /// What an allocator has of the system may hold secrets.
+    pub allocates: bool,
+}
+
+impl Own {
+    /// Where that is, for people: in which argument, or how far from which.
+    fn place(&self, at: u64) -> String {
+        if !self.near.contains(&at) {
+            return "in a long text or beside it, or in its caller's stack".into();
+        }
+        let far = |range: &Range<u64>| if at < range.start { range.start - at } else { (at + 1).saturating_sub(range.end) };
+        let Some((name, range)) = self.arguments.iter().min_by_key(|(_, range)| far(range)) else { return format!("at {at:#x}") };
+        match far(range) {
+            0 => format!("byte {} of the {name}", at - range.start),
+            n if at < range.start => format!("{n} before the {name} begins"),
+            n => format!("{n} behind where the {name} ends"),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Memory<'a> {
     image: &'a Image,
@@ -43,8 +70,20 @@ pub struct Memory<'a> {
     before: Option<Map<u64, Line>>,
     /// Memory of which nothing is known, and which a call may write: the stack below its caller's.
     pub scratch: Range<u64>,
+    /// Memory of which nothing is known either: what lies around a call's arguments.
+    pub nameless: Range<u64>,
+    /// The stack of who called, with all that the system has put there: nothing of a call's.
+    pub foreign: Range<u64>,
+    /// What the kernel says there of the machine, and that there is no environment, of who may ask for one.
+    pub told: Range<u64>,
+    /// What a call may write; everything before it begins.
+    pub own: Option<Own>,
     /// Memory that no process has, of which nothing is known: a text that is longer than what is looked at.
     pub endless: Range<u64>,
+    /// What must not be touched of it any more: where that text began, for who stands in some turn far behind (an address there does not move with the turns).
+    pub passed: Vec<Range<u64>>,
+    /// What an allocator gave, as it was then: nobody has put it there, and it may be copied.
+    unwritten: Arc<HashSet<Byte>>,
     /// What was read of it: the first byte, and the end.
     pub reach: Option<(u64, u64)>,
 }
@@ -68,22 +107,40 @@ fn parts(at: u64, n: usize) -> impl Iterator<Item = (u64, usize, usize)> {
 impl<'a> Memory<'a> {
     pub fn new(image: &'a Image, seed: Seed, scratch: Range<u64>) -> Self {
         let random = Random::new(seed, 1);
-        Self { image, random, lines: Map::default(), before: None, scratch, endless: 0..0, reach: None }
+        Self {
+            image,
+            random,
+            lines: Map::default(),
+            before: None,
+            scratch,
+            nameless: 0..0,
+            foreign: 0..0,
+            told: 0..0,
+            own: None,
+            endless: 0..0,
+            passed: Vec::new(),
+            unwritten: Arc::default(),
+            reach: None,
+        }
     }
 
     fn unknown(&self, at: u64) -> bool {
-        self.scratch.contains(&at) || self.endless.contains(&at)
+        self.scratch.contains(&at) || self.endless.contains(&at) || self.nameless.contains(&at)
     }
 
     fn line(&mut self, number: u64) -> Result<&mut Line> {
         if !self.lines.contains_key(&number) {
             let start = number * LINE as u64;
+            if let Some(range) = self.passed.iter().find(|range| range.contains(&start)) {
+                let at = start - range.start;
+                return Err(format!("the text is touched near byte {at}, at an address that does not move with the loop").into());
+            }
             let at = |i: usize| start + i as u64;
             let known = self.image.bytes::<LINE>(start);
             let unknown = (0..LINE).filter(|&i| self.unknown(at(i))).count();
             let new = match (known, unknown) {
                 (Some(bytes), 0) => Line::Known(bytes),
-                (None, 0) => return Err(format!("memory at {start:#x} is not mapped").into()),
+                (None, 0) => return Err(format!("memory at {start:#x} is not mapped, or cannot be read").into()),
                 (known, _) => {
                     let degrees = std::array::from_fn(|i| self.unknown(at(i)).into());
                     let symbols = |i| if self.unknown(at(i)) { self.random.symbols() } else { byte(known.map_or(0, |bytes| bytes[i])) };
@@ -95,8 +152,19 @@ impl<'a> Memory<'a> {
         Ok(self.lines.get_mut(&number).expect("it is there now"))
     }
 
+    /// What is its caller's it must not touch, but for what it may be told there.
+    fn is_native(&self, at: u64, n: usize) -> Result<()> {
+        let is_told = self.told.start <= at && at + n as u64 <= self.told.end;
+        let last = at.saturating_add((n as u64).saturating_sub(1));
+        if (self.foreign.contains(&at) || self.foreign.contains(&last)) && !is_told {
+            return Err("its caller's stack is read, or its environment".into());
+        }
+        Ok(())
+    }
+
     /// Reads that many bits.
     pub fn read(&mut self, at: u64, bits: usize) -> Result<Vector> {
+        self.is_native(at, bits / 8)?;
         if self.endless.contains(&at) {
             let end = at + bits as u64 / 8;
             let (first, last) = self.reach.unwrap_or((at, end));
@@ -120,6 +188,7 @@ impl<'a> Memory<'a> {
 
     /// A number of at most eight bytes, if no bit is unknown.
     pub fn number(&mut self, at: u64, n: usize) -> Result<Option<u64>> {
+        self.is_native(at, n)?;
         if at as usize % LINE + n <= LINE
             && let Line::Known(bytes) = self.line(line(at))?
         {
@@ -134,15 +203,49 @@ impl<'a> Memory<'a> {
         Ok(self.read(at, 8 * n)?.bits.as_chunks().0.to_vec())
     }
 
-    /// Writes what a program may write, with a bound of the degree of each byte.
+    /// Writes what a program writes, with a bound of the degree of each byte; refused if that is not its own.
     pub fn write(&mut self, at: u64, bits: &[Bit], degrees: &[u32]) -> Result<()> {
+        if let Some(own) = &self.own {
+            let all = at..at.saturating_add(bits.len() as u64 / 8);
+            let within = |range: &Range<u64>| range.start <= all.start && all.end <= range.end;
+            if !within(&self.scratch) && !own.ranges.iter().any(within) {
+                all.zip(bits.as_chunks::<8>().0).try_for_each(|(at, byte)| self.may_write(own, at, byte))?;
+            }
+        }
+        self.set(at, bits, degrees)
+    }
+
+    fn may_write(&self, own: &Own, at: u64, what: &Byte) -> Result<()> {
+        if self.scratch.contains(&at) || own.ranges.iter().any(|range| range.contains(&at)) {
+            return Ok(());
+        }
+        if own.near.contains(&at) || self.endless.contains(&at) || self.foreign.contains(&at) {
+            refuse!("memory that is not its own is written, {}", own.place(at));
+        }
+        // What is not mapped is told where it is written.
+        if number(what).is_none()
+            && self.image.is_writable(at)
+            && !self.unwritten.contains(what)
+            && !(own.allocates && self.image.is_heap(at))
+        {
+            refuse!("a secret is written to {}", self.image.place(at));
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, at: u64, bits: &[Bit], degrees: &[u32]) -> Result<()> {
         let mut from = bits.as_chunks::<8>().0;
         let mut degrees = degrees;
         for (line, first, n) in parts(at, from.len()) {
             let start = line * LINE as u64 + first as u64;
             for at in [start, start + n as u64 - 1] {
-                if !self.unknown(at) && !self.image.is_writable(at) {
-                    return Err(format!("memory at {at:#x} cannot be written").into());
+                if !self.unknown(at) && !self.passed.iter().any(|range| range.contains(&at)) {
+                    if !self.image.is_writable(at) {
+                        return Err(format!("memory at {at:#x} cannot be written").into());
+                    }
+                    if self.image.is_executable(at) {
+                        return Err(Stop::NotUnderstood(format!("code is written, at {}", self.image.place(at))));
+                    }
                 }
             }
             if self.before.as_ref().is_some_and(|before| !before.contains_key(&line)) {
@@ -169,7 +272,28 @@ impl<'a> Memory<'a> {
 
     /// Puts symbols or numbers there.
     pub fn put(&mut self, at: u64, bytes: &[Byte]) -> Result<()> {
-        self.write(at, bytes.as_flattened(), &vec![1; bytes.len()])
+        self.set(at, bytes.as_flattened(), &vec![1; bytes.len()])
+    }
+
+    /// What an allocator gives there.
+    pub fn give(&mut self, at: u64, fresh: &[Byte]) -> Result<()> {
+        Arc::make_mut(&mut self.unwritten).extend(fresh);
+        self.put(at, fresh)
+    }
+
+    /// From now on nothing is known of memory without an end.
+    pub fn forget_endless(&mut self) {
+        let endless = self.endless.clone();
+        let is_endless = |line: u64| endless.contains(&(line * LINE as u64));
+        self.lines.retain(|&line, _| !is_endless(line));
+        self.before.iter_mut().for_each(|before| before.retain(|&line, _| !is_endless(line)));
+    }
+
+    /// All of it is over, and must not be touched any more.
+    pub fn pass(&mut self) {
+        self.forget_endless();
+        let endless = std::mem::take(&mut self.endless);
+        self.passed.push(endless);
     }
 
     /// From now on what changes is remembered.
@@ -193,6 +317,13 @@ impl<'a> Memory<'a> {
         let is_below = |line: u64| scratch.contains(&(line * LINE as u64)) && (line + 1) * LINE as u64 <= top;
         self.lines.retain(|&line, _| !is_below(line));
         self.before.iter_mut().for_each(|before| before.retain(|&line, _| !is_below(line)));
+    }
+
+    /// From now on nothing is known of that memory, which is nobody's.
+    pub fn forget(&mut self, range: Range<u64>) {
+        let is_in = |line: u64| range.contains(&(line * LINE as u64));
+        self.lines.retain(|&line, _| !is_in(line));
+        self.before = None;
     }
 
     /// What the call's own stack held before it.

@@ -23,30 +23,50 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of options `key` (in bytes, or in bits), `nonce`, `aad` and `text`.
+    /// Of options `key` (in bytes, or in bits), `nonce`, `aad` and `text`. What the standard forbids is no question.
     pub fn of(options: &HashMap<String, String>) -> Result<Self, String> {
         let lengths = |name: &str| match options.get(name) {
-            Some(text) => list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
+            Some(text) => list(text).map_err(|why| format!("--{name} {text}: {why}")),
             None => Ok(Vec::new()),
         };
-        let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
-        Ok(Self { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? })
+        let keys: Vec<usize> = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
+        if let Some(key) = keys.iter().find(|key| ![16, 24, 32].contains(*key)) {
+            return Err(format!("--key {key}: a key of AES has 16, 24 or 32 bytes"));
+        }
+        let nonces = lengths("nonce")?;
+        if nonces.contains(&0) {
+            return Err("--nonce 0: a nonce has a byte or more".into());
+        }
+        Ok(Self { keys, nonces, aads: lengths("aad")?, texts: lengths("text")? })
     }
 }
 
+/// Of more lengths than these nobody asks at once.
+const MANY: usize = 1 << 16;
+
+/// Longer than any text that fits a program.
+const LONG: usize = 1 << 30;
+
 /// `0..600,1420`: both ends belong to a range.
-fn list(text: &str) -> Option<Vec<usize>> {
+fn list(text: &str) -> Result<Vec<usize>, String> {
+    let number = |text: &str| match text.parse::<usize>() {
+        Ok(n) if n <= LONG => Ok(n),
+        Ok(n) => Err(format!("{n} bytes are more than any call here has")),
+        Err(_) => Err("lengths are written like 0..48,64".into()),
+    };
     let mut all = Vec::new();
     for part in text.split(',') {
-        match part.split_once("..") {
-            Some((first, last)) => {
-                let last: usize = last.trim_start_matches('=').parse().ok()?;
-                all.extend(first.parse().ok()?..=last);
-            }
-            None => all.push(part.parse().ok()?),
+        let (first, last) = part.split_once("..").map_or((part, part), |(first, last)| (first, last.trim_start_matches('=')));
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(format!("no length is in {part}"));
         }
+        if last - first >= MANY || all.len() > MANY {
+            return Err(format!("more than {MANY} lengths"));
+        }
+        all.extend(first..=last);
     }
-    Some(all)
+    Ok(all)
 }
 
 /// The list, for people.
@@ -71,6 +91,27 @@ fn near() -> Vec<usize> {
     let mut near: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 2, 5, 8, 100, 300, 600, 1420]).collect();
     near.sort_unstable();
     near
+}
+
+/// Where else the buffers of a call may lie: each begins at each of 16 bytes behind a multiple of 16, and a byte before a line of 64; across pages, and up to a page's end;
+/// in the other order; below stacks that begin elsewhere.
+pub fn layouts() -> impl Iterator<Item = Layout> {
+    const OFFSETS: [u64; 17] = [1, 4098, 35, 4052, 69, 4086, 23, 4088, 57, 4090, 75, 4092, 13, 4094, 4095, 16, 63];
+    let moved = |i: usize| Layout {
+        stack: [0, 1, 3, 7, 13, 64, 255, 256][i % 8],
+        moved: std::array::from_fn(|j| OFFSETS[(i + 3 * j) % OFFSETS.len()]),
+        ends_pages: false,
+        reversed: i % 2 == 1,
+    };
+    let at_ends = [false, true].map(|reversed| Layout { ends_pages: true, reversed, ..Layout::default() });
+    (0..OFFSETS.len()).map(moved).chain(at_ends)
+}
+
+/// The group with each of its cases in all of these places.
+pub fn elsewhere(mut group: Group) -> Group {
+    group.cases = group.cases.iter().flat_map(|case| layouts().map(|layout| Case { layout, ..case.clone() })).collect();
+    group.what += ", elsewhere in memory";
+    group
 }
 
 /// A few of everything.
@@ -167,6 +208,9 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
             (false, false) => add(&[16, 32], &[], &[13], &[0, 1, 16, 33, 100, 600]),
             (false, true) => add(&[16, 24, 32], &[], &[0, 13], &[few(), vec![768, 1420, 4097]].concat()),
         }
+        let lengths =
+            Lengths { keys: vec![16], nonces: Vec::new(), aads: vec![13], texts: if is_first { vec![16, 33, 600] } else { vec![33] } };
+        groups.push(elsewhere(group(subject, row, verb, &lengths, thirds, "")));
     }
     groups
 }

@@ -27,6 +27,7 @@ impl From<Stop> for Failure {
         match stop {
             Stop::Secret(why) => Self::Secret(why),
             Stop::NotUnderstood(why) => Self::NotUnderstood(why),
+            Stop::Refuted(why) => Self::Refuted(why),
         }
     }
 }
@@ -75,7 +76,8 @@ pub struct Proved {
 }
 
 impl Proved {
-    pub(crate) fn new(machine: &Machine<'_>, case: &Case, form: Form) -> Self {
+    /// `ends`: how often what has come of a call was compared.
+    pub(crate) fn new(machine: &Machine<'_>, case: &Case, form: Form, ends: usize) -> Self {
         let (steps, asked) = (machine.steps, machine.unknown.asked());
         // The standard's own: a hash of so many blocks, and the comparison of a tag, a product of 128 factors.
         let blocks = [case.nonce, case.aad, case.text].iter().map(|n| n.div_ceil(16) as u64 + 2).sum::<u64>();
@@ -90,10 +92,11 @@ impl Proved {
         let pairs = square(asked as u64) / 2.0;
         // Bits that are looked at: of at most four operands an instruction, with the degree that there is by then; and of the last one, and of what is compared at
         // the end. Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
-        let last = 4.0 * 512.0 + 8.0 * (case.text as f64 + 65536.0);
+        let ends = ends as f64;
+        let last = ends * (4.0 * 512.0 + 8.0 * (case.text as f64 + 65536.0));
         let decided = machine.degrees.decided.max(128 * blocks);
         let compared = 4.0 * (4.0 * 512.0 * machine.degrees.looked_at + last * square(degree)) + machine.unknown.recognized;
-        let sum = pairs * square(argument) + compared + 16.0 * square(decided);
+        let sum = pairs * square(argument) + compared + ends * 16.0 * square(decided);
         let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
         Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
@@ -282,7 +285,12 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     Err(Failure::Secret(format!("{condition}. Of {} ways that were gone {right} give what the standard says{more}", ends.len())))
 }
 
-/// One of the ways that a call goes, and what it answers.
+/// So many calls one after the other.
+const CALLS: usize = 4;
+
+/// One of the ways that a call goes, and what it answers. Where it leaves numbers behind, in statics or in what it allocates, another call from there on goes the
+/// same way, with a message of its own in the same buffers, until one leaves all as it was: so does each behind it, then. (What an allocator keeps is left out of that,
+/// but for the second call.)
 fn prove_way(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -294,8 +302,45 @@ fn prove_way(
 ) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
-    machine.ways = Some(std::mem::take(ways));
+    machine.may_mark = wiped && verb.wipes;
     machine.unknown.facts = facts.to_vec();
+    let mut calls = 0;
+    loop {
+        let mut told = None;
+        let ended = call(subject, &mut machine, case, limit, wiped, (ways, &mut told));
+        if calls == 0 {
+            *answer = told;
+        }
+        let left = ended.map_err(|failure| if calls == 0 { failure } else { failure.of(format_args!("call {}", calls + 1)) })?;
+        calls += 1;
+        let Some((left, is_program)) = left.filter(|(_, is_program)| *is_program || calls == 1) else { break };
+        if calls == CALLS && is_program {
+            return Err(Failure::NotUnderstood(format!(
+                "each call leaves the program another: {} changes again",
+                subject.image.place(left)
+            )));
+        }
+        subject.again(&mut machine, case)?;
+    }
+    let proved = Proved::new(&machine, case, verb.form, calls);
+    if proved.bound > LEAST {
+        return Err(Failure::NotUnderstood(format!("the error is bounded by 2^{:.0} only", proved.bound)));
+    }
+    Ok(proved)
+}
+
+/// One call of a machine that is about to call; where it has left another number than was there, if anywhere, and whether
+/// that is not of the allocator.
+fn call(
+    subject: &Subject,
+    machine: &mut Machine<'_>,
+    case: &Case,
+    limit: u64,
+    wiped: bool,
+    (ways, answer): (&mut Ways, &mut Option<Word>),
+) -> Result<Option<(u64, bool)>, Failure> {
+    let verb = &subject.verbs[case.verb];
+    machine.ways = Some(std::mem::take(ways));
     let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
     let ciphertext = if verb.opens { &message.text } else { &message.other };
@@ -311,6 +356,9 @@ fn prove_way(
         place(&mut machine.memory, &around, *at, what)?;
     }
     let (_, to) = &buffers[4];
+    if verb.tag > message.tag.len() {
+        return Err(Failure::NotUnderstood(format!("a tag of {} bytes, where the scheme has {}", verb.tag, message.tag.len())));
+    }
     // All that may decide: whether the tags are equal.
     let differ: Vec<Bit> = (0..verb.tag).flat_map(|i| xor(&message.tag[i], &message.given[i])).collect();
     let equal_tags = none(&differ);
@@ -319,8 +367,11 @@ fn prove_way(
     }
     let kept = machine.kept();
     machine.memory.watch();
+    machine.memory.own = Some(subject.own(case, &places));
     let entry = if wiped { machine.registers() } else { Vec::new() };
+    let limit = machine.steps.saturating_add(limit);
     let ended = machine.run_to(RETURN, limit);
+    machine.memory.own = None;
     *ways = machine.ways.take().unwrap_or_default();
     ended?;
     let told = machine.answer().clone();
@@ -329,7 +380,7 @@ fn prove_way(
     let first = [machine.marked.take().unwrap_or_default(), entry].concat();
     if wiped
         && verb.wipes
-        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, row(case.row).0 == "vaes-avx512")
+        && let left @ (1.., _) | left @ (_, 1..) = left(machine, &first, &message, verb.opens, row(case.row).0 == "vaes-avx512")
     {
         return refuted(format!("{} bytes of secrets are left on the stack, {} in registers", left.0, left.1));
     }
@@ -339,7 +390,7 @@ fn prove_way(
     }
     let accepts = !verb.opens || case.right;
     if told != Word::Number(u64::from(!accepts)) {
-        return refuted(format!("the answer is {told:?}"));
+        return refuted(format!("the answer is {}, and should be {}", told.said(), u64::from(!accepts)));
     }
     if verb.opens && machine.asked != [equal_tags] {
         return refuted("it accepts without a look at the tag");
@@ -365,27 +416,10 @@ fn prove_way(
         Shape::InPlaceBehind | Shape::Behind => equal("the tag", behind, &message.tag)?,
         _ => equal("the tag", &told, &message.tag)?,
     }
-    let may_change = [
-        places.to..places.to + places.to_len as u64,
-        places.tag..places.tag + verb.behind() as u64,
-        places.heap.clone(),
-        places.place.clone(),
-    ];
-    let others: Vec<u64> = machine.memory.changed().into_iter().filter(|at| !may_change.iter().any(|range| range.contains(at))).collect();
-    if let Some(&at) = others.first() {
-        // Of the rest only statics that hold numbers: what the processor has, where the program's allocator stands.
-        for &at in &others {
-            if machine.memory.number(at, 1)?.is_none() && !(verb.allocates && subject.image.is_heap(at)) {
-                return refuted(format!("a secret is written to {}", subject.image.place(at)));
-            }
-        }
-        if others.iter().any(|&at| places.key - 4096 <= at && at < places.place.end + 4096) {
-            return refuted(format!("memory that is not its own is written, at {}", subject.image.place(at)));
-        }
-    }
-    let proved = Proved::new(&machine, case, verb.form);
-    if proved.bound > LEAST {
-        return Err(Failure::NotUnderstood(format!("the error is bounded by 2^{:.0} only", proved.bound)));
-    }
-    Ok(proved)
+    // What it wrote elsewhere are statics that hold numbers, and what it allocates: each byte was looked at when it was written.
+    let own = subject.own(case, &places);
+    let mut others = machine.memory.changed();
+    others.retain(|at| !own.ranges.iter().any(|range| range.contains(at)) && !matches!(machine.memory.number(*at, 1), Ok(None)));
+    let of_program = others.iter().find(|at| !(verb.allocates && subject.image.is_allocators(**at)));
+    Ok(of_program.map(|at| (*at, true)).or(others.first().map(|at| (*at, false))))
 }

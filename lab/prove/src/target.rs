@@ -30,33 +30,35 @@ pub fn new(name: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Where programs are compiled.
-fn folder() -> PathBuf {
-    std::env::temp_dir().join(format!("gcm-prove-{}", std::process::id()))
+/// Where programs are compiled: a new folder that nobody else may read, as long as this is.
+pub fn folder() -> Result<tempfile::TempDir, String> {
+    tempfile::Builder::new().prefix("gcm-prove-").tempdir().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))
 }
 
-/// Removes what was compiled.
-pub fn cleared() {
-    // There is none if nothing was compiled.
-    let _ = fs::remove_dir_all(folder());
+/// A file that is one, and no greater than any program is.
+pub fn regular(path: &Path) -> Result<(), String> {
+    let about = fs::metadata(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    match about.is_file() {
+        true if about.len() <= symbols::LARGEST => Ok(()),
+        true => Err(format!("{} has {} bytes, and no program has more than {}", path.display(), about.len(), symbols::LARGEST)),
+        false => Err(format!("{} is no file", path.display())),
+    }
 }
 
-/// Compiles a target with what the C compiler is to be told besides; everything is linked into one program.
-pub fn compiled(source: &Path, more: &[String]) -> Result<PathBuf, String> {
+/// Compiles a target with what the C compiler is to be told besides, in that folder; everything is linked into one program.
+pub fn compiled(source: &Path, more: &[String], folder: &Path) -> Result<PathBuf, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let own = source.with_file_name("gcm-prove.h");
     if fs::read_to_string(&own).is_ok_and(|own| own != HEADER) {
         return Err(format!("{} is another version's: gcm-prove new writes this one's, beside a target of another name", own.display()));
     }
-    let folder = folder().join(&name);
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     fs::write(folder.join("gcm-prove.h"), HEADER).map_err(|e| format!("{}: {e}", folder.display()))?;
     let program = folder.join(&name);
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let mut command = Command::new(&compiler);
     command
         .args(["-O2", "-Wall", "-g", "-static", "-no-pie", "-Wl,-z,noexecstack", "-I"])
-        .arg(&folder)
+        .arg(folder)
         .arg("-o")
         .arg(&program)
         .arg(source)
@@ -80,7 +82,8 @@ fn patch(program: &Path, patch: &str) -> Result<(u64, u8), String> {
     };
     let (name, offset, byte) = parts().ok_or_else(|| format!("{patch}: a patch is written like aes_gcm_enc+0x1f3=11"))?;
     let at = symbols::Symbols::of(program).address(name).ok_or_else(|| format!("{} has no function {name}", program.display()))?;
-    Ok((at + offset, byte))
+    let at = at.checked_add(offset).filter(|_| offset < 1 << 32).ok_or_else(|| format!("{patch}: no function has so many bytes"))?;
+    Ok((at, byte))
 }
 
 /// The program on that row, with a byte that is another.
@@ -115,11 +118,13 @@ pub fn prove_rows(
         let (mut groups, mut outcomes) = (Vec::new(), Vec::new());
         match &subject {
             Ok(subject) => {
+                let Subject { before, image, .. } = subject;
+                let environment = if subject.has_environment { "; its environment is empty" } else { "" };
+                let allocator = if image.allocators.is_empty() { "; no allocator has a name: what it gives is what it was" } else { "" };
                 println!(
-                    "\n{}: before the marker: {}; {} answers of CPUID and XGETBV",
+                    "\n{}: before the marker: {before}; {} answers of CPUID and XGETBV{environment}{allocator}",
                     calls::row(row).0,
-                    subject.before,
-                    subject.image.answered
+                    image.answered
                 );
                 groups = plan(subject, row);
                 let options = table::Options { wiped: false, stop: false };

@@ -5,7 +5,7 @@
 use crate::{
     families::family,
     field::{Bit, Block, Byte, I, Sums, Vector, elements, number},
-    machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, stop, wants_alignment},
+    machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, refuse, stop, wants_alignment},
     spec,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
@@ -40,8 +40,12 @@ impl Machine<'_> {
         if (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory) {
             let size = i.memory_size().size() as u64;
             let alignment = if matches!(family, MoveAligned(_)) || wants_alignment(i) { size } else { 1 };
-            if !self.address(i)?.is_multiple_of(alignment) {
-                stop!("memory is not aligned");
+            let at = self.address(i)?;
+            if !at.is_multiple_of(alignment) {
+                refuse!("memory at {at:#x} is not aligned to {alignment} bytes, at which the processor stops");
+            }
+            if self.memory.endless.contains(&at) && !self.moves_by(alignment) {
+                stop!("memory that is aligned in some turns only");
             }
         }
         // These compare in as many ways; two are used.

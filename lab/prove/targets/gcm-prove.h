@@ -67,7 +67,8 @@ __attribute__((noinline, unused)) static int gcm_prove(const verb *verbs, size_t
     return perform(&c) != 0;
 }
 
-/* Behind all else: the table of calls; a function that makes ready what lives as long as the program, before all calls, for a row by its name, and returns
+/* Where calls look for variables of their environment, which is empty, `before` says so in a line of its own: "...\nenvironment;empty".
+ * Behind all else: the table of calls; a function that makes ready what lives as long as the program, before all calls, for a row by its name, and returns
  * NULL, or why there is no such row; and what that does, in words. */
 #define TARGET(verbs, setup, before)                                                                                                        \
     __attribute__((noinline)) static uint64_t perform(const call *c) { return verbs[c->verb].run(c); }                                        \

@@ -23,4 +23,6 @@ says 1 seal -DFAULT=2
 says 1 seal -DFAULT=3
 says 1 'open in place, lagging' -DFAULT=4
 says 0 'open in place, lagging'
+says 1 'seal, nested' -DFAULT=5
+says 0 'open, nested' --every 61
 echo "proof::loops ok $count"

@@ -11,6 +11,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
 cargo build --quiet --release -p gcm-prove
+built=$(realpath "${CARGO_TARGET_DIR:-target}")/release/gcm-prove
 export ROOT=$PWD CC=${CC-cc}
 other=$("$CC" -dumpmachine | sed "s/^$(uname -m)-.*//; s/^\([^-]*\)-.*/-\1/")
 for target in "${targets[@]}"; do
@@ -27,7 +28,7 @@ for target in "${targets[@]}"; do
         more=("$here/$target.c" "${more[@]}")
     fi
     seconds=$SECONDS
-    (cd "$MADE"; "$ROOT/target/release/gcm-prove" "${more[@]}" --json "$MADE.json" "$@") > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
+    (cd "$MADE"; "$built" "${more[@]}" --json "$MADE.json" "$@") > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
     echo
     echo "**$target$other** ($(cat "$MADE/version")), $((SECONDS - seconds)) s"
     sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p; /| of any length |/,$p' "$MADE.txt"

@@ -7,7 +7,7 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
+static const char told[] = "environment;empty\n" "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;einit, update, final;Gcm Seals Apart Zeros 16 heap;[];[]\n"
                            "verb;dinit, update, final;Gcm Opens Apart Unverified 16 heap;[];[]\n"
                            "verb;einit, update, final in place;Gcm Seals InPlace Zeros 16 heap;[];[]\n"

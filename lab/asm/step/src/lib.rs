@@ -26,7 +26,7 @@ use nix::{
         personality::{self, Persona},
         ptrace,
         signal::Signal,
-        wait::{WaitStatus, waitpid},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
     },
     unistd::Pid,
 };
@@ -38,7 +38,12 @@ use std::{
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
 };
+
+/// No program takes longer to its next marker.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// General registers, as <sys/user.h> names them.
 pub type Registers = user_regs_struct;
@@ -58,7 +63,9 @@ pub struct Traced {
 impl Traced {
     /// Starts `program`; it has not yet executed anything.
     pub fn start(program: &Path, arguments: &[String]) -> Result<Self, String> {
-        let mut command = Command::new(program);
+        // A path, and no name for which the system looks.
+        let path = if program.is_absolute() { program.to_owned() } else { Path::new(".").join(program) };
+        let mut command = Command::new(path);
         command.args(arguments).env_clear();
         // SAFETY: two system calls, which is what is allowed between fork and exec.
         unsafe {
@@ -96,7 +103,7 @@ impl Traced {
     /// Lets it run at full speed to its next marker. `None`: it has ended, and well.
     pub fn next_marker(&mut self) -> Result<Option<Registers>, String> {
         ptrace::cont(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
-        match self.wait()? {
+        match self.wait_for(LIMIT)? {
             None => Ok(None),
             Some(Signal::SIGTRAP) => {
                 let registers = self.registers()?;
@@ -172,9 +179,27 @@ impl Traced {
         Ok(rip as u64)
     }
 
+    /// And no longer than that.
+    fn wait_for(&mut self, limit: Duration) -> Result<Option<Signal>, String> {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        loop {
+            match waitpid(self.pid(), Some(WaitPidFlag::WNOHANG)).map_err(|e| format!("waitpid: {e}"))? {
+                WaitStatus::StillAlive if start.elapsed() < limit => thread::sleep(pause),
+                WaitStatus::StillAlive => return Err(format!("the traced program does not come to its marker in {} s", limit.as_secs())),
+                status => return Self::stopped(status),
+            }
+            pause = (2 * pause).min(Duration::from_millis(5));
+        }
+    }
+
     /// Until it stops, with the signal that stopped it, or has ended.
     fn wait(&mut self) -> Result<Option<Signal>, String> {
-        match waitpid(self.pid(), None).map_err(|e| format!("waitpid: {e}"))? {
+        Self::stopped(waitpid(self.pid(), None).map_err(|e| format!("waitpid: {e}"))?)
+    }
+
+    fn stopped(status: WaitStatus) -> Result<Option<Signal>, String> {
+        match status {
             WaitStatus::Stopped(_, signal) => Ok(Some(signal)),
             WaitStatus::Exited(_, 0) => Ok(None),
             other => Err(format!("the traced program: {other:?}")),

@@ -58,7 +58,11 @@ fn condition(code: u32) -> Option<ConditionCode> {
 impl Machine<'_> {
     /// The instruction there.
     pub(crate) fn word(&self, at: u64) -> Result<u32> {
-        let bytes = self.image.bytes::<4>(at).filter(|_| at.is_multiple_of(4)).ok_or_else(|| Stop::from("no instruction"))?;
+        let bytes = self
+            .image
+            .bytes::<4>(at)
+            .filter(|_| at.is_multiple_of(4) && self.image.is_executable(at))
+            .ok_or_else(|| Stop::from("no instruction"))?;
         Ok(u32::from_le_bytes(std::array::from_fn(|i| self.decoded.patches.get(&(at + i as u64)).copied().unwrap_or(bytes[i]))))
     }
 
@@ -189,7 +193,7 @@ mod tests {
     /// What these instructions make of unknown registers: x0 to x9 afterwards, and before.
     fn executed(code: &[u32]) -> [Vec<Word>; 2] {
         let bytes: Vec<u8> = code.iter().flat_map(|i| i.to_le_bytes()).collect();
-        let region = Region { range: 0..bytes.len() as u64, writable: false, file: String::new(), bytes };
+        let region = Region { range: 0..bytes.len() as u64, writable: false, executable: true, file: String::new(), bytes };
         let marker = Marker { arguments: [0; 6], stack: 0, at: 0, fs: 0 };
         let image = Image::new(Isa::Arm, vec![region], marker, 0..0);
         let mut decoded = Decoded::default();

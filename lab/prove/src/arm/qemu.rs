@@ -209,12 +209,12 @@ impl Process {
         // And some that it has not used yet.
         let stack = self.mapped((general.words[31] & !(PAGE - 1)) - 32 * PAGE);
         let count = all.len();
-        all.extend([(self.mapped(end), true), (stack.clone(), true)]);
+        all.extend([(self.mapped(end), [true, false]), (stack.clone(), [true, false])]);
         let mut regions = Vec::new();
-        for (i, (range, writable)) in all.into_iter().enumerate().filter(|(_, (range, _))| !range.is_empty()) {
+        for (i, (range, [writable, executable])) in all.into_iter().enumerate().filter(|(_, (range, _))| !range.is_empty()) {
             let bytes = self.read(range.start, (range.end - range.start) as usize)?;
             let file = if i < count { &*name } else { ["[heap]", "[stack]"][i - count] }.to_owned();
-            regions.push(Region { range, writable, file, bytes });
+            regions.push(Region { range, writable, executable, file, bytes });
         }
         regions.sort_by_key(|region| region.range.start);
         // Some function of the C library asks where a thread's own memory is. It is executed once, to hear that.
@@ -258,8 +258,8 @@ fn offset(file: &[u8], at: u64) -> Option<usize> {
     usize::try_from(at - found.p_vaddr(endian) + found.p_offset(endian)).ok()
 }
 
-/// Pages that a file maps, and whether they can be written: what it protects after its start (RELRO) cannot.
-fn segments(file: &[u8]) -> object::Result<Vec<(Range<u64>, bool)>> {
+/// Pages that a file maps, and whether they can be written (what it protects after its start, RELRO, cannot) and executed.
+fn segments(file: &[u8]) -> object::Result<Vec<(Range<u64>, [bool; 2])>> {
     let header = elf::FileHeader64::<Endianness>::parse(file)?;
     let endian = header.endian()?;
     let headers = header.program_headers(endian, file)?;
@@ -269,10 +269,10 @@ fn segments(file: &[u8]) -> object::Result<Vec<(Range<u64>, bool)>> {
     for header in of(elf::PT_LOAD) {
         let Range { start, end } = bytes(header);
         let (start, end) = (start & !(PAGE - 1), end.next_multiple_of(PAGE));
-        let writable = header.p_flags(endian) & elf::PF_W != 0;
+        let [writable, executable] = [elf::PF_W, elf::PF_X].map(|flag| header.p_flags(endian) & flag != 0);
         let protected = of(elf::PT_GNU_RELRO).map(bytes).find(|range| (start..end).contains(&range.start));
         let parted = protected.map_or(start, |range| range.end & !(PAGE - 1));
-        all.extend([(start..parted, false), (parted..end, writable)]);
+        all.extend([(start..parted, [false, executable]), (parted..end, [writable, executable])]);
     }
     Ok(all)
 }

@@ -129,12 +129,17 @@ impl Invariant {
 }
 
 impl<'a> Run<'a> {
-    /// How many bytes a turn of the loop has: by so much more has been read each time that a jump leads back to one place.
-    pub(super) fn turn_of_loop(&mut self) -> Result<u64> {
+    /// How many bytes turns of loops have: by so much more has been read each time that a jump leads back to one place.
+    pub(super) fn turns_of_loops(&mut self) -> Result<Vec<u64>> {
         let mut met: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
+        let mut turns = Vec::new();
         while self.machine.rip != RETURN {
             let from = self.machine.rip;
-            self.step()?;
+            // Who has found a loop does not mind what is behind it.
+            match self.step() {
+                Err(_) if !turns.is_empty() => break,
+                other => other?,
+            }
             let (to, progress) = (self.machine.rip, self.progress(self.read));
             if to <= from && from - to < 1 << 16 {
                 let (last, turn, times) = met.entry(to).or_insert((progress, 0, 0));
@@ -142,13 +147,13 @@ impl<'a> Run<'a> {
                 if more > 0 {
                     (*last, *times) = (progress, if more == *turn { *times + 1 } else { 0 });
                     *turn = more;
-                    if *times == 6 && more.is_multiple_of(16) {
-                        return Ok(more);
+                    if *times == 6 && more.is_multiple_of(16) && !turns.contains(&more) {
+                        turns.push(more);
                     }
                 }
             }
         }
-        stopped("no loop is found over the text")
+        Ok(turns)
     }
 
     /// Places that may be the head of the loop: where a jump leads, or does not lead, in a turn.

@@ -19,7 +19,7 @@ use crate::{
     calls::{Case, Subject},
     lines::Line,
     machine::Decoded,
-    prove::{Failure, LIMIT, Proved, prove},
+    prove::{Failure, LEAST, LIMIT, Proved, prove},
     unknown::Seed,
 };
 use invariant::Invariant;
@@ -58,6 +58,16 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A bound of the error of all of it, as a power of two.
+    pub fn bound(&self) -> f64 {
+        self.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2()
+    }
+
+    /// Whether all of it is proved.
+    pub fn is_proved(&self) -> bool {
+        self.whole().is_some() && self.bound() <= LEAST
+    }
+
     /// The longest that is proved, if each length from the first on to that one is in a class.
     pub fn whole(&self) -> Option<u64> {
         let most = self.classes.iter().map(|class| class.to).max()?;
@@ -68,6 +78,26 @@ impl Answer {
             next.is_some_and(|next| next > most)
         });
         is_whole.then_some(most)
+    }
+}
+
+/// How far a proof came.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Stage {
+    Invariant,
+    Base,
+    Step,
+    Exit,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Invariant => "an invariant of the loop",
+            Self::Base => "the way to the loop",
+            Self::Step => "a turn of the loop",
+            Self::Exit => "what follows the loop",
+        })
     }
 }
 
@@ -107,8 +137,14 @@ const MOST: i128 = (1 << 36) - 32;
 /// Turns that are looked at to find an invariant.
 const LOOKED_AT: i128 = 12;
 
-/// The turn that stands for all: far from where a text begins.
-const REFERENCE: i128 = 1 << 20;
+/// How far from where a text begins the turn lies that stands for all: at no address of any process, so that no number leads there, and not known to who wrote the program.
+const FAR: u64 = 1 << 62;
+
+/// So many turns are few.
+const FEW: i128 = 64;
+
+/// So far from where a turn reads and writes its text it may touch it.
+const NEAR: u64 = 1 << 40;
 
 /// Where what is compared changes, if it is a function of one unknown: the first that belongs to the upper part, above `least`.
 fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
@@ -125,6 +161,8 @@ fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
 /// Which lengths one proof is about: N = grain * x + rest, for any x. The lowest bits of N are numbers, so whoever cuts a length to whole blocks or turns gets a line.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
+    /// Bytes of a turn.
+    turn: i128,
     grain: i128,
     rest: i128,
 }
@@ -144,18 +182,23 @@ impl Lengths {
     }
 }
 
+/// How many bytes a turn of that verb's loop over a long text has; first that of the loop which is met first, and then of those that are around it.
+fn turns(subject: &Subject, case: &Case, over: Over, seed: Seed) -> Result<Vec<u64>> {
+    let (mut decoded, lengths) = (Decoded::default(), Lengths { turn: 0, grain: 0, rest: 1 << 17 });
+    Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed)?.turns_of_loops()
+}
+
 /// How many bytes a turn of that verb's loop over a long text has.
 pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::result::Result<usize, Failure> {
-    let (mut decoded, lengths) = (Decoded::default(), Lengths { grain: 0, rest: 1 << 17 });
-    let turn = Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed).and_then(|mut run| run.turn_of_loop());
-    turn.map(|turn| turn as usize).map_err(|why| match why {
-        Stop::Failure(failure) => failure,
-        _ => Failure::NotUnderstood("no loop is found over the text".into()),
-    })
+    match turns(subject, case, over, seed) {
+        Ok(turns) if !turns.is_empty() => Ok(turns[0] as usize),
+        Err(Stop::Failure(failure)) => Err(failure),
+        _ => Err(Failure::NotUnderstood("no loop is found over the text".into())),
+    }
 }
 
 /// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left. First for all lengths together; where that fails,
-/// for those together that have one rest when divided by a block, and then by a turn.
+/// for those together that have one rest when divided by a block, and then by a turn. And where no turn of the inner loop stands for all of them, those of a loop around it may.
 pub fn induct(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -165,15 +208,53 @@ pub fn induct(
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
     let turn = subject.turns[case.row] as i128;
-    let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
     if turn == 0 || turn % 16 != 0 {
-        return Err(failed);
+        return Err(Failure::NotUnderstood("a turn has whole blocks".into()));
     }
-    for grain in [1, 16, turn] {
+    let most = subject.longest.map_or(MOST, i128::from);
+    let inner = match of_turn(subject, decoded, case, over, (turn, most), every, seed) {
+        Err(failure @ (Failure::NotUnderstood(_) | Failure::Secret(_))) => failure,
+        other => return other,
+    };
+    let around = turns(subject, case, over, seed).unwrap_or_default().into_iter().map(i128::from);
+    let mut failed = inner;
+    for around in around.filter(|around| *around > turn && around % turn == 0) {
+        match of_turn(subject, decoded, case, over, (around, most), every, seed) {
+            Ok(mut answer) => {
+                // Shorter texts may not meet it, and the inner loop stands for them.
+                let shorter = of_turn(subject, decoded, case, over, (turn, i128::from(answer.from) - 1), every, seed.wrapping_add(1 << 60));
+                if let Some(shorter) = shorter.ok().filter(|shorter| shorter.grain == answer.grain && !shorter.classes.is_empty()) {
+                    answer.from = shorter.from;
+                    answer.classes.splice(0..0, shorter.classes);
+                }
+                return Ok(answer);
+            }
+            Err(why) => {
+                let (Failure::NotUnderstood(inner) | Failure::Secret(inner) | Failure::Refuted(inner)) = &mut failed;
+                *inner += &format!("\n    in turns of {around} bytes: {why}");
+            }
+        }
+    }
+    Err(failed)
+}
+
+fn of_turn(
+    subject: &Subject,
+    decoded: &mut Decoded,
+    case: &Case,
+    over: Over,
+    (turn, most): (i128, i128),
+    every: usize,
+    seed: Seed,
+) -> std::result::Result<Answer, Failure> {
+    let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
+    // A turn of a loop around others is long, and has as many rests.
+    let grains = if turn == subject.turns[case.row] as i128 { vec![1, 16, turn] } else { vec![1] };
+    for grain in grains {
         let mut answer = Answer { grain: grain as u64, ..Answer::default() };
         let result = (0..grain).try_for_each(|rest| {
             let seed = seed.wrapping_add((rest as Seed) << 40);
-            let part = alike(subject, decoded, case, over, Lengths { grain, rest }, every, seed)?;
+            let part = alike(subject, decoded, case, over, (Lengths { turn, grain, rest }, most), every, seed)?;
             answer.from = answer.from.max(part.from);
             answer.classes.extend(part.classes);
             Ok(())
@@ -196,22 +277,24 @@ fn alike(
     decoded: &mut Decoded,
     case: &Case,
     over: Over,
-    lengths: Lengths,
+    (lengths, most): (Lengths, i128),
     every: usize,
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
-    let units = subject.turns[case.row] as i128 / lengths.grain;
+    let units = lengths.turn / lengths.grain;
     let mut answer = Answer::default();
-    let most = subject.longest.map_or(MOST, i128::from);
+    // What has been found of longer texts may be true of those that are too short to look at.
+    let mut known: Vec<Invariant> = Vec::new();
     let mut ranges = vec![[0, (most - lengths.rest).div_euclid(lengths.grain)]];
     let mut failed = None;
     while let Some([from, to]) = ranges.pop() {
-        if to < LOOKED_AT * units {
-            answer.from = answer.from.max(lengths.at(to) as u64 + 1);
-            continue;
-        }
-        match class(subject, decoded, case, over, (lengths, [from, to]), every, seed.wrapping_add(from as Seed)) {
-            Ok((least, class)) => {
+        let is_short = to < LOOKED_AT * units;
+        let meets = |known: &&Invariant| lengths.least((known.first + 2) * lengths.turn + (known.ahead + known.lead) as i128) <= to;
+        let candidates: Vec<Invariant> = known.iter().filter(meets).cloned().collect();
+        let seed = seed.wrapping_add(from as Seed);
+        match class(subject, decoded, case, over, (lengths, [from, to], is_short.then_some(candidates)), every, seed) {
+            Ok((least, class, invariant)) => {
+                known.push(invariant);
                 if least > from {
                     ranges.push([from, least - 1]);
                 }
@@ -223,7 +306,8 @@ fn alike(
                 };
                 ranges.extend([[from, part - 1], [part, to]]);
             }
-            Err(Stop::Failure(failure)) => match example(subject, case, over, [from, to].map(|x| lengths.at(x)), seed) {
+            Err(_) if is_short => answer.from = answer.from.max(lengths.at(to) as u64 + 1),
+            Err(Stop::Failure(failure)) => match example(subject, case, over, lengths.turn, [from, to].map(|x| lengths.at(x)), seed) {
                 Some(found) => return Err(found),
                 None => failed = failed.or(Some(failure)),
             },
@@ -238,8 +322,7 @@ fn alike(
 }
 
 /// A length of that range that is refuted by itself: of a fault in a loop no invariant is found, which says little.
-fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
-    let turn = subject.turns[case.row] as i128;
+fn example(subject: &Subject, case: &Case, over: Over, turn: i128, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
     let least = from.max(LOOKED_AT * turn);
     // Also where the low byte of a counter has ended, whatever a turn adds to it.
     [0, 1, turn + 1, 4 * turn, 16 * turn, 32 * turn, 64 * turn, 128 * turn]
@@ -261,20 +344,27 @@ fn class(
     decoded: &mut Decoded,
     case: &Case,
     over: Over,
-    (lengths, [from, to]): (Lengths, [i128; 2]),
+    (lengths, [from, to], known): (Lengths, [i128; 2], Option<Vec<Invariant>>),
     every: usize,
     seed: Seed,
-) -> Result<(i128, Class)> {
-    let turn = subject.turns[case.row] as i128;
+) -> Result<(i128, Class, Invariant)> {
+    let turn = lengths.turn;
     let units = turn / lengths.grain;
     let long = [from.max(LOOKED_AT * units), to];
-    let heads = Run::start(subject, decoded, case, over, lengths, long, seed)?.heads()?;
-    let mut why = String::from("no loop is proved");
-    for head in heads {
-        let found = match Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head) {
+    let candidates: Vec<(u64, Option<Invariant>)> = match known {
+        Some(known) => known.into_iter().map(|invariant| (invariant.head, Some(invariant))).collect(),
+        None => {
+            let heads = Run::start(subject, decoded, case, over, lengths, long, seed)?.heads()?;
+            heads.into_iter().map(|head| (head, None)).collect()
+        }
+    };
+    let mut failures: Vec<(Stage, String, Failure)> = Vec::new();
+    for (head, known) in candidates {
+        let look = || Run::start(subject, decoded, case, over, lengths, long, seed)?.invariant(head);
+        let found = match known.map_or_else(look, Ok) {
             Ok(invariant) => invariant,
             Err(Stop::Failure(failure)) => {
-                why += &format!("; head {}: {failure}", subject.image.place(head));
+                failures.push((Stage::Invariant, subject.image.place(head), failure));
                 continue;
             }
             Err(other) => return Err(other),
@@ -289,7 +379,7 @@ fn class(
                     Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
                     Err(Stop::NoLoop) if least < to => least + 1,
                     Err(Stop::Failure(failure)) => {
-                        why += &format!("; head {}: {failure}", subject.image.place(head));
+                        failures.push((Stage::Base, subject.image.place(head), failure));
                         continue 'found;
                     }
                     Err(other) => return Err(other),
@@ -297,19 +387,25 @@ fn class(
             }
             let mut run = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?;
             match run.prove(&mut invariant, least, to, every) {
-                Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
+                Err(Stop::Failure(failure)) => failures.push((run.stage, subject.image.place(head), failure)),
                 Err(other) => return Err(other),
                 Ok(exits) => {
                     let longest = Case { text: 2 * turn as usize, ..case.clone() };
-                    let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
+                    let proved =
+                        Proved::new(&run.machine, &longest, subject.verbs[case.verb].form, exits + invariant.period() as usize + 1);
                     let head = subject.image.place(head);
                     let [from, to] = [least, to].map(|x| lengths.at(x) as u64);
-                    return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }));
+                    return Ok((least, Class { from, to, head, exits, invariant: invariant.to_string(), proved }, invariant));
                 }
             }
         }
     }
-    stopped(why)
+    // Who came furthest is told first.
+    failures.sort_by_key(|(stage, ..)| std::cmp::Reverse(*stage));
+    let told = |(stage, head, failure): &(Stage, String, Failure)| format!("{stage} from {head} on is not proved: {failure}");
+    let mut all: Vec<String> = failures.iter().map(told).collect();
+    all.dedup();
+    stopped(if all.is_empty() { "no head of a loop is found".into() } else { all.join("\n    ") })
 }
 
 impl<'a> Run<'a> {
@@ -323,6 +419,7 @@ impl<'a> Run<'a> {
         let (units, first) = (self.units(), invariant.first);
         let base = &mut self.base(invariant)?;
         let known = Known::new(self.lines(), base);
+        self.stage = Stage::Step;
         self.machine.unknown.remember();
         // The step: from as many units left as it goes on with for sure.
         let mut bottom = self.lengths.least((self.turn + invariant.ahead + invariant.lead) as i128);
@@ -366,26 +463,43 @@ impl<'a> Run<'a> {
         Ok(exits)
     }
 
-    /// With so many units left, in these turns: in parts, if it is not alike in all of them.
+    /// With so many units left, in these turns: in parts, if it is not alike in all of them, and few of them one by one, because a number may say more.
     fn exits(&mut self, invariant: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, turns: [i128; 2]) -> Result<()> {
-        // No more of them: what was stored of a length has no bit above that of the greatest one.
-        self.region(turns.map(|k| [k, 0]).into());
-        let mut parts = match self.exit(invariant, base, known, i, left) {
-            Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
-            other => return other,
-        };
-        while let Some(([from, to], doubt)) = parts.pop() {
-            let at = parted(&doubt, 0, from).filter(|at| *at <= to);
-            let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
-            for half @ [from, to] in halves {
-                self.region(half.map(|k| [k, 0]).into());
-                let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
-                match self.exit(invariant, base, known, &i, left) {
-                    Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
-                    other => other?,
-                }
+        self.stage = Stage::Exit;
+        let mut parts = vec![turns];
+        while let Some(part @ [from, to]) = parts.pop() {
+            // No more of them: what was stored of a length has no bit above that of the greatest one.
+            self.region(part.map(|k| [k, 0]).into());
+            let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
+            match self.exit(invariant, base, known, &i, left) {
+                Err(Stop::Doubt(doubt)) if from < to => match parted(&doubt, 0, from).filter(|at| *at <= to) {
+                    Some(at) => parts.extend([[from, at - 1], [at, to]]),
+                    None => return stopped(format!("exit: it depends on the turn: {doubt:?}")),
+                },
+                Err(Stop::Failure(_)) if from < to && to - from < FEW => parts.extend((from..=to).map(|k| [k; 2])),
+                other => other?,
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(from: u64, to: u64, bound: f64) -> Class {
+        Class { from, to, head: String::new(), exits: 1, invariant: String::new(), proved: Proved { bound, ..Proved::default() } }
+    }
+
+    /// Without a gap, and with an error that is small enough in all classes together.
+    #[test]
+    fn what_is_proved() {
+        let answer = |classes: &[Class]| Answer { classes: classes.to_vec(), grain: 1, from: 10 };
+        assert!(answer(&[class(10, 20, -70.0), class(21, 30, -70.0)]).is_proved());
+        assert!(!answer(&[class(10, 20, -70.0), class(22, 30, -70.0)]).is_proved());
+        assert!(!answer(&[class(11, 30, -70.0)]).is_proved());
+        assert!(!answer(&[class(10, 20, -70.0), class(21, 30, -63.0)]).is_proved());
+        assert!(!answer(&[class(10, 20, -64.0), class(21, 30, -64.0)]).is_proved());
     }
 }

@@ -1,26 +1,32 @@
 //! One call with a text of any length, up to wherever it stands; and what must be at its end.
 
 use super::{
-    APART, LONG, Lengths, Over, Result, Stop, refuted,
+    APART, FAR, LONG, Lengths, Over, Result, Stage, Stop, refuted,
     state::{in_block, mirrored, sum},
     stopped,
 };
 use crate::{
-    calls::{AROUND_BOTH, Case, Places, RETURN, Shape, Subject, Verb, place},
+    calls::{AROUND_BOTH, Case, Places, RETURN, Refused, Shape, Subject, Verb, place},
     field::{Block, Byte, O, xor},
     lines::{Line, Lines},
     machine::{Decoded, Machine, Word},
+    memory::Own,
     prove::Failure,
     spec::{self, Gcm},
     unknown::Seed,
 };
+use std::ops::Range;
 
 /// One call up to wherever it stands.
 pub(super) struct Run<'a> {
     pub(super) machine: Machine<'a>,
     pub(super) over: Over,
     pub(super) opens: bool,
-    allocates: bool,
+    pub(super) refused: Refused,
+    pub(super) right_only: bool,
+    own: Own,
+    far: u64,
+    pub(super) stage: Stage,
     pub(super) turn: usize,
     pub(super) lengths: Lengths,
     pub(super) gcm: Gcm,
@@ -82,14 +88,20 @@ impl<'a> Run<'a> {
         }
         let (kept, top) = (machine.kept(), subject.top(case));
         machine.memory.watch();
+        let far = machine.unknown.random.word() >> 24;
+        let own = subject.own(case, &places);
         let given = given.try_into().expect("16 bytes");
-        let turn = subject.turns[case.row];
-        let (opens, allocates) = (verb.opens, verb.allocates);
-        Ok(Self {
+        let turn = lengths.turn as usize;
+        let opens = verb.opens;
+        let mut new = Self {
             machine,
+            far,
+            stage: Stage::Base,
+            own,
+            refused: verb.refused,
+            right_only: subject.right_only,
             over,
             opens,
-            allocates,
             turn,
             lengths,
             gcm,
@@ -104,7 +116,26 @@ impl<'a> Run<'a> {
             streams: 3,
             read,
             write: LONG,
-        })
+        };
+        new.owns(LONG..LONG + new.lengths.at(range[0]) as u64);
+        Ok(new)
+    }
+
+    /// The turn that stands for all of a line.
+    pub(super) fn reference(&self, i: &Line) -> i128 {
+        if i.is_number() {
+            return 0;
+        }
+        let bytes = i128::from(FAR + (self.far << 12));
+        bytes / (self.turn as i128 * i.times[0]) / 4096 * 4096
+    }
+
+    /// What a call may write of a text that begins there, or earlier, and has so many bytes, or more.
+    pub(super) fn owns(&mut self, text: Range<u64>) {
+        let text = if self.over == Over::Text { text } else { self.places.to..self.places.to + self.text.len() as u64 };
+        let tag = self.places.tag..self.places.tag + if self.opens { 0 } else { 16 };
+        let ranges = vec![text, tag, self.places.heap.clone(), self.places.place.clone()];
+        self.machine.memory.own = Some(Own { ranges, ..self.own.clone() });
     }
 
     pub(super) fn step(&mut self) -> Result<()> {
@@ -170,22 +201,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Nothing else of memory is written than `n` bytes there, the tag at the end, statics that hold numbers, and the heap of who allocates.
+    /// Nothing else of the text, and nothing of the tag but at the end, is written than `n` bytes there. (All else was looked at when it was written.)
     pub(super) fn only(&mut self, what: &str, at: u64, n: usize, is_end: bool) -> Result<()> {
-        let tag = self.places.tag..self.places.tag + if is_end { 16 } else { 0 };
-        let apart = self.places.to..self.places.to + self.text.len() as u64;
-        for byte in self.machine.memory.changed() {
-            let own = (at..at + n as u64).contains(&byte) || tag.contains(&byte) || self.over == Over::Aad && apart.contains(&byte);
-            let arena = self.places.key - 4096..self.places.place.end + 4096;
-            let is_static = !self.machine.memory.endless.contains(&byte) && !arena.contains(&byte);
-            let is_heap = self.allocates && self.machine.image.is_heap(byte);
-            let is_number = is_static && (is_heap || self.machine.memory.number(byte, 1).map_err(Failure::from)?.is_some());
-            let may_hold = self.places.heap.contains(&byte) || self.places.place.contains(&byte);
-            if !own && !is_number && !may_hold {
-                return refuted(format!("{what}: memory at {byte:#x} is written, which is not its own"));
-            }
+        let tag = self.places.tag..self.places.tag + 16;
+        let is_own = |byte: u64| (at..at + n as u64).contains(&byte) || is_end && tag.contains(&byte);
+        let memory = &self.machine.memory;
+        let of_call = |byte: &u64| memory.endless.contains(byte) || tag.contains(byte);
+        match memory.changed().into_iter().filter(of_call).find(|byte| !is_own(*byte)) {
+            Some(byte) => refuted(format!("{what}: memory at {byte:#x} is written, which is not its own")),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// What the hash may look like where this ciphertext, of whole blocks, is done. (For who looks, not for who proves: it says nothing true of degrees.)

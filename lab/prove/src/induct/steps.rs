@@ -1,7 +1,7 @@
 //! Base, step and exit, from an invariant.
 
 use super::{
-    Over, REFERENCE, Result, Stop,
+    LONG, NEAR, Over, Result, Stop,
     invariant::{Counter, Invariant},
     refuted,
     run::Run,
@@ -9,7 +9,7 @@ use super::{
     stopped,
 };
 use crate::{
-    calls::RETURN,
+    calls::{RETURN, Refused},
     field::{Bit, Block, Byte, byte, lifted, none, number, xor},
     lines::{Line, Lines},
     machine::Word,
@@ -24,16 +24,16 @@ impl<'a> Run<'a> {
         let (read, turn) = (self.read, self.turn);
         let done = new.first as usize * turn + new.ahead;
         let plain = self.string(read, done + new.lead)?;
+        // The standard first: of what the code computes on the way, hashes are then known for what they are.
+        let other = if self.over == Over::Text { self.other(&plain[..done], &Line::number(0)) } else { Vec::new() };
+        let ciphertext = if self.over == Over::Text && !self.opens { other.clone() } else { plain };
+        let (hashed, waits) = ciphertext.split_at(ciphertext.len() - new.form.pending);
+        let y = self.hash(hashed);
         self.machine.memory.reach = None;
         self.arrive(new.head, read, Some((done + new.lead) as u64))?;
-        let mut ciphertext = plain.clone();
         if self.over == Over::Text {
-            let other = self.other(&plain[..done], &Line::number(0));
             self.expect("base: the text", self.write, &other)?;
             self.only("base", self.write, done, false)?;
-            if !self.opens {
-                ciphertext = other;
-            }
         } else {
             self.only("base", 0, 0, false)?;
         }
@@ -43,8 +43,6 @@ impl<'a> Run<'a> {
                 return refuted("base: a copy of the text");
             }
         }
-        let (hashed, waits) = ciphertext.split_at(ciphertext.len() - new.form.pending);
-        let y = self.hash(hashed);
         for shares in &new.hashes {
             if state.sum_of(shares)? != new.form.of(&y, waits) {
                 return refuted("base: the hash");
@@ -60,6 +58,7 @@ impl<'a> Run<'a> {
                 return refuted("base: a number that comes back");
             }
         }
+        state.memory.forget_endless();
         Ok(state)
     }
 
@@ -74,10 +73,21 @@ impl<'a> Run<'a> {
         left: &Line,
     ) -> Result<(Block, Vec<Byte>)> {
         let (turn, units) = (self.turn as i128, self.units());
-        let total = i.scaled(units).add(left);
-        (self.lines().stride, self.lines().reference) =
-            if i.is_number() { ([turn, 0], [0; 2]) } else { ([turn * i.times[0], 0], [REFERENCE, 0]) };
+        let (total, reference) = (i.scaled(units).add(left), self.reference(i));
+        let step = if i.is_number() { 1 } else { i.times[0] };
+        (self.lines().stride, self.lines().reference) = ([turn * step, 0], [reference, 0]);
         base.restore(&mut self.machine, new.head);
+        // Nothing is known of the text. What moves with the turns is far away, and what does not is no longer to be touched.
+        let [read, write] = self.cursors(new, i);
+        let memory = &mut self.machine.memory;
+        if !i.is_number() {
+            memory.passed = vec![memory.endless.clone()];
+            memory.endless = read.min(write) - NEAR..read.max(write) + NEAR;
+        }
+        let least = self.lines().range(left).0;
+        let (before, least) = (if i.is_number() { i.plus } else { new.first } * turn, self.lengths.at(least));
+        let start = write - new.ahead as u64;
+        self.owns(start - before as u64..start + least as u64);
         // What is a function of N is the same function of this N.
         let mut others: crate::unknown::Map<Bit, Bit> = crate::unknown::Map::default();
         for (core, bits) in &known.cores {
@@ -160,7 +170,7 @@ impl<'a> Run<'a> {
 
     /// Where the text is that this turn reads, and where it writes.
     pub(super) fn cursors(&self, new: &Invariant, i: &Line) -> [u64; 2] {
-        let turns = i.at(&[REFERENCE, 0]);
+        let turns = i.at(&[self.reference(i), 0]);
         [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64 + new.ahead as u64)
     }
 
@@ -205,23 +215,24 @@ impl<'a> Run<'a> {
         let plain = self.string(read, self.turn)?;
         let more = self.string(read + new.lead as u64, self.turn)?;
         let mut start = State::of(&self.machine);
-        self.machine.memory.reach = None;
-        // It reads beyond what was read before.
-        self.machine.step().map_err(Failure::from)?;
-        self.arrive(new.head, read, Some(turn as u64 + new.lead as u64))?;
-        let more = if self.over == Over::Text {
-            let other = self.other(&plain, &i.scaled(turn / 16).add_number((new.ahead / 16) as i128));
-            self.expect("step: the text", write, &other)?;
-            self.only("step", write, self.turn, false)?;
-            if self.opens { more } else { other }
-        } else {
-            self.only("step", 0, 0, false)?;
-            more
-        };
+        // The standard first, as in the base.
+        let is_text = self.over == Over::Text;
+        let block = i.scaled(turn / 16).add_number((new.ahead / 16) as i128);
+        let other = if is_text { self.other(&plain, &block) } else { Vec::new() };
         let begin = ciphertext.len() - new.form.pending;
-        ciphertext.extend(more);
+        ciphertext.extend(if is_text && !self.opens { &other } else { &more });
         let (hashed, waits) = ciphertext[begin..].split_at(self.turn);
         let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, hashed);
+        self.machine.memory.reach = None;
+        // It reads beyond what was read before.
+        self.step()?;
+        self.arrive(new.head, read, Some(turn as u64 + new.lead as u64))?;
+        if is_text {
+            self.expect("step: the text", write, &other)?;
+            self.only("step", write, self.turn, false)?;
+        } else {
+            self.only("step", 0, 0, false)?;
+        }
         let mut now = State::of(&self.machine);
         let mut weaker = BTreeSet::new();
         for shares in &new.hashes {
@@ -277,12 +288,18 @@ impl<'a> Run<'a> {
         if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
     }
 
-    /// To the end, with so many units left, in any turn, whichever way it goes where public addresses decide that are not known.
+    /// To the end, with so many units left, in any turn: of who opens with both verdicts.
     pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128) -> Result<()> {
+        self.exit_with(new, base, known, i, left, true)?;
+        if self.opens && !self.right_only { self.exit_with(new, base, known, i, left, false) } else { Ok(()) }
+    }
+
+    /// And whichever way it goes where public addresses decide that are not known.
+    fn exit_with(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, right: bool) -> Result<()> {
         let mut ways: Vec<bool> = Vec::new();
         loop {
             self.lines().ways = Some((ways, 0));
-            let result = self.exit_one_way(new, base, known, i, left);
+            let result = self.exit_one_way(new, base, known, i, left, right);
             (ways, _) = self.lines().ways.take().expect("they are there");
             result?;
             // The next way: the last branch that was not taken is.
@@ -299,7 +316,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, units: i128) -> Result<()> {
+    fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, units: i128, right: bool) -> Result<()> {
         let turn = self.turn as i128;
         let (y, past) = self.havoc(new, base, known, i, &Line::number(units))?;
         let left = self.lengths.grain * units + self.lengths.rest;
@@ -333,9 +350,10 @@ impl<'a> Run<'a> {
         let differ: Vec<Bit> = (0..16).flat_map(|i| xor(&tag[i], &self.given[i])).collect();
         let equal = none(&differ);
         if self.opens {
-            self.machine.verdicts.insert(equal, true);
+            self.machine.verdicts.insert(equal, right);
         }
         let limit = self.machine.steps + 1_000_000;
+        self.lines().filled = None;
         while self.machine.rip != RETURN {
             if self.machine.steps > limit {
                 return stopped("exit: it does not end");
@@ -343,19 +361,36 @@ impl<'a> Run<'a> {
             self.step()?;
         }
         let to = if self.over == Over::Text { write } else { self.places.to };
-        self.expect("exit: the text", to, &other)?;
-        self.only("exit", to, other.len(), !self.opens)?;
+        // All of the text is filled, or nothing.
+        let whole = (Line::number(i128::from(LONG)), i.scaled(turn).add_number(left as i128));
+        let filled = self.lines().filled;
+        let is_wiped = filled.is_some_and(|(start, n, what)| (start, n) == whole && what == 0 && self.over == Over::Text);
+        if filled.is_some() && !is_wiped {
+            return refuted("exit: a part of the text is filled");
+        }
+        match self.refused {
+            _ if right && is_wiped => return refuted("exit: the text"),
+            _ if right => {
+                self.expect("exit: the text", to, &other)?;
+                self.only("exit", to, other.len(), !self.opens)?;
+            }
+            Refused::Unverified => {}
+            Refused::Zeros if is_wiped => {}
+            Refused::Zeros if self.over == Over::Aad || whole.1.is_number() => {
+                let n = if self.over == Over::Aad { other.len() } else { whole.1.plus as usize };
+                let at = if self.over == Over::Aad { to } else { LONG };
+                self.expect("exit: the text that is refused", at, &vec![byte(0); n])?;
+            }
+            _ => return stopped("exit: a text that is refused is not zeroed as a whole"),
+        }
         let place = self.places.tag;
         let want = if self.opens { self.given } else { tag };
         self.expect("exit: the tag", place, &want)?;
-        if self.opens && self.machine.asked != [equal] {
-            return refuted("exit: it accepts without a look at the tag");
-        }
         if self.machine.kept() != self.kept || *self.machine.stack() != Word::Number(self.top) {
             return refuted("exit: a register of the caller is not what it was");
         }
-        if *self.machine.answer() != Word::Number(0) {
-            return refuted("exit: the answer");
+        if *self.machine.answer() != Word::Number(u64::from(!right)) {
+            return refuted(format!("exit: {}", if right { "the answer" } else { "a wrong tag is accepted" }));
         }
         Ok(())
     }

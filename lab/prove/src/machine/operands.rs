@@ -103,7 +103,7 @@ impl Machine<'_> {
             OpKind::Register => stop!("{:?} as a general register", i.op_register(operand)),
             OpKind::Memory => self.load(self.address(i)?, i.memory_size().size())?,
             OpKind::NearBranch64 => Number(i.near_branch64()),
-            _ => Number(i.immediate(operand)),
+            _ => Number(i.try_immediate(operand).map_err(|_| "an operand of another kind")?),
         })
     }
 

@@ -9,6 +9,8 @@ pub enum Stop {
     Secret(String),
     /// There is no meaning here for what the program does.
     NotUnderstood(String),
+    /// No right call does that: the processor would stop it, or what it writes is not its own.
+    Refuted(String),
 }
 
 pub type Result<T> = std::result::Result<T, Stop>;
@@ -19,7 +21,10 @@ macro_rules! stop {
 macro_rules! secret {
     ($($what:tt)*) => { return Err(crate::machine::Stop::Secret(format!($($what)*))) };
 }
-pub(crate) use {secret, stop};
+macro_rules! refuse {
+    ($($what:tt)*) => { return Err(crate::machine::Stop::Refuted(format!($($what)*))) };
+}
+pub(crate) use {refuse, secret, stop};
 
 impl Stop {
     /// Where that was.
@@ -27,13 +32,14 @@ impl Stop {
         match self {
             Self::Secret(why) => Self::Secret(format!("{place}: {why}")),
             Self::NotUnderstood(why) => Self::NotUnderstood(format!("{place}: {why}")),
+            Self::Refuted(why) => Self::Refuted(format!("{place}: {why}")),
         }
     }
 }
 
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Self::Secret(why) | Self::NotUnderstood(why)) = self;
+        let (Self::Secret(why) | Self::NotUnderstood(why) | Self::Refuted(why)) = self;
         f.write_str(why)
     }
 }
@@ -89,6 +95,14 @@ impl Word {
             _ if n >= 64 => self.clone(),
             Number(number) => Number(number & ((1 << n) - 1)),
             Bits(bits) => Self::low(&bits[..n]),
+        }
+    }
+
+    /// What it is, for people.
+    pub fn said(&self) -> String {
+        match self {
+            Number(n) => format!("{n:#x}"),
+            Bits(_) => "a function of what is not known".into(),
         }
     }
 

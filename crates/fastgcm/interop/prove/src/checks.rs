@@ -60,7 +60,7 @@ type Options<'a> = HashMap<&'a str, &'a str>;
 type Check = (&'static str, &'static [&'static str], fn(&Subject, &Options<'_>, Seed) -> Result<usize, String>);
 const CHECKS: [Check; 5] = [
     ("lengths", &["row", "verb", "key", "over", "every"], lengths),
-    ("forms", &["tries"], forms),
+    ("forms", &["tries", "whole"], forms),
     ("lockstep", &["row", "verb"], in_lockstep),
     ("flips", &["row", "count"], flips),
     ("controls", &["row"], in_controls),
@@ -150,7 +150,7 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
 fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
     let tries = number(options, "tries")?.unwrap_or(300);
     let (encodings, proofs) = checks::encodings(subject, &(0..ROWS.len()).collect::<Vec<_>>(), seed);
-    checks::forms_of(encodings, proofs, tries, seed, gcm_prove::forms::BROKEN)
+    checks::forms_of(encodings, proofs, tries, seed, gcm_prove::forms::BROKEN, number::<u8>(options, "whole")?.is_some())
 }
 
 /// Whole calls, an instruction at a time by the interpreter and by this processor.

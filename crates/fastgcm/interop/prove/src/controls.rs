@@ -44,7 +44,7 @@ const CONTROLS: &[(&str, Said, bool)] = &[
     ("the tag is not looked at", Refuted("the answer is "), WRONG),
     ("a text that is refused is left", Refuted("a text that is refused is left"), WRONG),
     ("a text that is refused is not as it was", Refuted("byte 0 of 33 of the text that is refused"), WRONG),
-    ("the tag that was given is written", Refuted("byte 7 of 16 of the tag that was given"), RIGHT),
+    ("the tag that was given is written", Refuted("memory that is not its own is written, byte 7 of the tag"), RIGHT),
     ("one nonce", Refuted("byte 0 of 16 of the tag "), RIGHT),
 ];
 

@@ -1,0 +1,224 @@
+//! Programs that are wrong on purpose (`victims.c`): gcm-prove must say of each what stands here, and must prove what is right beside them. What a call of `native.c`
+//! computes with each is held against the right program's, so that what is said to be wrong is wrong.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// What must be said.
+#[derive(Clone, Copy)]
+enum Said {
+    Proved,
+    /// With these words.
+    Not(&'static str),
+}
+use Said::{Not, Proved};
+
+const SSE: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mssse3", "-msse4.1"];
+const AVX: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mavx2", "-mbmi"];
+const AVX512: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mavx512bw", "-mavx512vl", "-fno-tree-vectorize"];
+
+/// What shows on the processor: nothing; a wrong answer of a message of 1,000 bytes that is sealed, in buffers that are moved by so many bytes; a signal.
+#[derive(Clone, Copy, PartialEq)]
+enum Shows {
+    Nothing,
+    Wrong(usize),
+    Dies(usize),
+}
+use Shows::{Dies, Nothing, Wrong};
+
+/// By the quick plan, or one of its calls.
+const QUICK: &[(u32, Said, Shows)] = &[
+    (0, Proved, Nothing),
+    (1, Not("memory that is not its own is written"), Nothing),
+    (2, Not("refuted: call 2: byte 0 of 16 of the tag"), Wrong(0)),
+    (3, Not("is not aligned to 16 bytes"), Dies(1)),
+    (4, Not("refuted: byte 0 of 16 of the tag"), Wrong(1)),
+    (5, Not("(int3): a trap"), Dies(0)),
+    (6, Not("refuted: a register of the caller"), Nothing),
+    (7, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (8, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (11, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (12, Not("not understood: run+"), Wrong(0)),
+    (16, Not("the trace depends on a secret"), Nothing),
+    (17, Not("refuted: the answer is a function of"), Nothing),
+    (19, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (21, Not("memory that is not its own is written"), Nothing),
+    (24, Not("refuted: byte 0 of "), Nothing),
+    (25, Not("memory that is not its own is written"), Nothing),
+    (26, Not("a secret is written to stolen"), Nothing),
+    (52, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (53, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (54, Not("lahf): no semantics"), Nothing),
+    (56, Not("is not aligned to 16 bytes"), Dies(1)),
+    (57, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (58, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (59, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (60, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (61, Not("memory that is not its own is written"), Nothing),
+    (62, Not("its caller's stack is read, or its environment"), Nothing),
+    (63, Not("the stack moves by other than 8 bytes"), Nothing),
+    (64, Not("no instruction"), Dies(0)),
+    (65, Not("(std): no semantics"), Nothing),
+    (66, Not("memory that is not its own is written"), Nothing),
+    (67, Not("movsb"), Nothing),
+    (68, Not("ldmxcsr"), Nothing),
+    (69, Not("fninit"), Nothing),
+    (70, Not("the trace depends on a secret"), Nothing),
+    (71, Not("a symbol in an address"), Nothing),
+    (72, Not("of fewer than 64 bits"), Nothing),
+    (73, Not("system call 10"), Nothing),
+    (74, Not("refuted: call 3: byte 0 of 16 of the tag"), Nothing),
+    (75, Not("each call leaves the program another"), Nothing),
+    (76, Not("refuted: call 2: byte 0 of 16 of the tag"), Wrong(0)),
+    (77, Proved, Nothing),
+    (78, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (79, Not("refuted: byte 0 of 16 of the tag"), Nothing),
+    (80, Proved, Nothing),
+    (81, Not("memory that is not its own is written, byte 0 of the key"), Nothing),
+    (82, Not("a secret is written to zeros"), Nothing),
+];
+
+const OF_AVX: &[(u32, Said)] = &[
+    (0, Proved),
+    (50, Not("not known")),
+    (51, Not("refuted: byte 0 of 16 of the tag")),
+    (83, Not("refuted: byte 0 of 16 of the tag")),
+    (84, Not("refuted: byte 0 of 16 of the tag")),
+    (85, Proved),
+];
+const OF_AVX512: &[(u32, Said)] = &[
+    (0, Proved),
+    (86, Not("a mask that is not a number")),
+    (87, Not("memory that is not its own is written")),
+    (88, Not("is not aligned to 64 bytes")),
+];
+
+/// Of any length, by induction: seal or open, and what else is asked.
+const LENGTHS: &[(u32, &str, &[&str], Said)] = &[
+    (0, "seal", &[], Proved),
+    (0, "open", &[], Proved),
+    (9, "open", &[], Not("a wrong tag is accepted")),
+    (10, "seal", &[], Not("at an address that does not move with the loop")),
+    (10, "open", &[], Not("at an address that does not move with the loop")),
+    (13, "seal", &[], Not("refuted: 1000 bytes")),
+    (18, "seal", &[], Not("| not understood")),
+    (20, "seal", &[], Not("it depends on the turn")),
+    (27, "seal", &[], Not("a symbol in an address")),
+    (28, "seal", &[], Not("| not understood")),
+    (40, "seal", &[], Not("memory that is not its own is written")),
+    (41, "seal", &[], Not("| not understood")),
+    (42, "open", &[], Not("| not understood")),
+    (43, "seal", &[], Not("| not understood")),
+    (44, "seal", &["--longest", "200000000"], Not("| not understood")),
+    (45, "seal", &[], Not("at an address that does not move with the loop")),
+    (46, "seal", &[], Not("| not understood")),
+    (47, "seal", &[], Not("| not understood")),
+    (48, "seal", &[], Not("| not understood")),
+    (49, "seal", &[], Not("a register of the caller")),
+    (55, "seal", &[], Not("| not understood")),
+    (89, "seal", &[], Not("is written, which is not its own")),
+];
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn source(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).display().to_string()
+}
+
+/// What gcm-prove says of victims, compiled and asked so, which must be that.
+#[derive(Default)]
+struct Trial {
+    asked: usize,
+    wrong: Vec<String>,
+}
+
+impl Trial {
+    fn says(&mut self, group: &str, victim: u32, flags: &[&str], options: &[&str], said: Said) {
+        let define = format!("-DV={victim}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gcm-prove"));
+        command.current_dir(folder(group)).arg(source("victims.c")).args(flags).arg(define).args(options);
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let told = String::from_utf8_lossy(&stdout);
+        let is_right = match said {
+            Proved => status.code() == Some(0),
+            Not(words) => status.code() == Some(1) && told.contains(words),
+        };
+        self.asked += 1;
+        if !is_right {
+            self.wrong.push(format!("V={victim} {options:?}: {status}\n{told}\n{}", String::from_utf8_lossy(&stderr)));
+        }
+    }
+
+    fn ends(self, suite: &str) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+        println!("proof::{suite} ok {}", self.asked);
+    }
+}
+
+#[test]
+fn each_has_its_verdict() {
+    let mut trial = Trial::default();
+    for &(victim, said, _) in QUICK {
+        trial.says("quick", victim, SSE, &["--row", "aesni-sse"], said);
+    }
+    for &(victim, said) in OF_AVX {
+        trial.says("quick", victim, AVX, &["--row", "aesni-avx"], said);
+    }
+    for &(victim, said) in OF_AVX512 {
+        trial.says("quick", victim, AVX512, &["--row", "vaes-avx512"], said);
+    }
+    // One length at which a program is wrong that the quick plan leaves out.
+    let options = ["--row", "aesni-sse", "--verb", "seal", "--text", "33", "--aad", "38..40"];
+    trial.says("quick", 14, SSE, &options, Not("1 calls, texts of 33: refuted: byte 0 of 16 of the tag"));
+    let options = ["--row", "aesni-sse", "--verb", "seal", "--text", "999..1001"];
+    trial.says("quick", 13, SSE, &options, Not("texts of 1000: refuted: byte 0 of 16 of the tag"));
+    trial.ends("victims");
+}
+
+#[test]
+fn of_any_length() {
+    let mut trial = Trial::default();
+    // Some of them, for who plants faults.
+    let some = env::var("VICTIMS").unwrap_or_default();
+    let is_asked = |victim: u32| some.is_empty() || some.split(',').any(|n| n.parse() == Ok(victim));
+    for &(victim, verb, more, said) in LENGTHS.iter().filter(|(victim, ..)| is_asked(*victim)) {
+        trial.says("lengths", victim, SSE, &[&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat(), said);
+    }
+    trial.ends("long_victims");
+}
+
+/// What the processor does of a message that is sealed twice: how it ended, and what it wrote.
+fn native(victim: u32, moved: usize) -> (Option<i32>, Vec<u8>) {
+    let (folder, define) = (folder("native"), format!("-DV={victim}"));
+    let program = folder.join(format!("v{victim}"));
+    let targets = format!("{}/../targets", source(""));
+    let compiled = Command::new("cc").args(SSE).arg(define).args(["-I", &targets, "-o"]).arg(&program).arg(source("native.c")).status();
+    assert!(compiled.unwrap().success());
+    let Output { status, stdout, .. } =
+        Command::new(&program).args(["s", "1000", &moved.to_string()]).arg(folder.join("made")).output().unwrap();
+    (status.code(), stdout)
+}
+
+#[test]
+fn what_is_wrong_is_wrong_on_the_processor() {
+    let right = [0, 1].map(|moved| native(0, moved));
+    assert!(right.iter().all(|right| right.0 == Some(0)));
+    let mut count = 0;
+    for &(victim, _, shows) in QUICK {
+        match shows {
+            Nothing => continue,
+            Wrong(moved) => assert_ne!(native(victim, moved), right[moved], "V={victim}"),
+            Dies(moved) => assert_eq!(native(victim, moved).0, None, "V={victim}"),
+        }
+        count += 1;
+    }
+    println!("proof::native_victims ok {count}");
+}
