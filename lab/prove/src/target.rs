@@ -32,7 +32,7 @@ pub fn new(name: &str) -> Result<PathBuf, String> {
 
 /// Where programs are compiled: a new folder that nobody else may read, as long as this is.
 pub fn folder() -> Result<tempfile::TempDir, String> {
-    tempfile::Builder::new().prefix("gcm-prove-").tempdir().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))
+    tempfile::Builder::new().prefix("gcm-prove-").tempdir().map_err(|e| format!("a temporary folder: {e}"))
 }
 
 /// A file that is one, and no greater than any program is.

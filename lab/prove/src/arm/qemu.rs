@@ -14,9 +14,8 @@ use std::{
     io::{Read, Write},
     ops::Range,
     os::unix::net::UnixStream,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
 };
@@ -36,7 +35,8 @@ pub struct General {
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    socket: PathBuf,
+    /// Where its socket is, and the program, if bytes of it are others.
+    _folder: tempfile::TempDir,
     stream: UnixStream,
 }
 
@@ -47,11 +47,10 @@ const PAGE: u64 = 4096;
 impl Process {
     /// Starts a program on that processor, and goes to its first marker. Bytes of it are others, if that is said.
     pub fn start(program: &Path, arguments: &[String], processor: &str, patches: &[(u64, u8)]) -> Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let own = std::env::temp_dir().join(format!("gcm-prove-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed)));
-        let (socket, copy) = (own.with_extension("gdb"), own.with_extension("patched"));
+        let folder = tempfile::tempdir().map_err(|e| format!("a temporary folder: {e}"))?;
+        let copy = folder.path().join("patched");
         if patches.is_empty() {
-            return Self::started(program, arguments, processor, socket);
+            return Self::started(program, arguments, processor, folder);
         }
         // qemu writes no code for a debugger, so the file is another.
         let write = || {
@@ -64,12 +63,11 @@ impl Process {
             fs::set_permissions(&copy, fs::metadata(program)?.permissions())
         };
         write().map_err(|e| format!("{}: {e}", program.display()))?;
-        let started = Self::started(&copy, arguments, processor, socket);
-        fs::remove_file(&copy).map_err(|e| format!("{}: {e}", copy.display()))?;
-        started
+        Self::started(&copy, arguments, processor, folder)
     }
 
-    fn started(program: &Path, arguments: &[String], processor: &str, socket: PathBuf) -> Result<Self> {
+    fn started(program: &Path, arguments: &[String], processor: &str, folder: tempfile::TempDir) -> Result<Self> {
+        let socket = folder.path().join("gdb");
         let mut command = Command::new("qemu-aarch64");
         command.args(["-cpu", processor, "-g"]).arg(&socket).arg(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::null()).spawn().map_err(|e| format!("qemu-aarch64 (Debian's package qemu-user): {e}"))?;
@@ -83,7 +81,7 @@ impl Process {
                 Err(why) => return Err(format!("qemu-aarch64 -cpu {processor} does not listen: {why}")),
             }
         };
-        let mut process = Self { child, socket, stream };
+        let mut process = Self { child, _folder: folder, stream };
         // Only who has asked which registers there are may name one.
         process.ask("qXfer:features:read:target.xml:0,ffb")?;
         process.run()?;
@@ -238,7 +236,6 @@ impl Drop for Process {
         // It may have ended, and then there is nothing to end.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = fs::remove_file(&self.socket);
     }
 }
 
