@@ -87,6 +87,10 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
         while traced.step()? == Some(at) {}
         let mut theirs = traced.registers()?;
         if matches!(i.mnemonic(), Mnemonic::Cpuid | Mnemonic::Xgetbv | Mnemonic::Syscall) {
+            // CPUID's leaf 1 names the core in EBX, which a proof leaves unknown: here the process says it.
+            if i.mnemonic() == Mnemonic::Cpuid && machine.general[3].number().is_err() {
+                machine.general[3] = Word::Number(theirs.rbx);
+            }
             let own = machine.general.iter().map(Word::number).collect::<Result<Vec<_>>>()?;
             [theirs.rax, theirs.rbx, theirs.rcx, theirs.rdx, theirs.r11] = [own[0], own[3], own[1], own[2], own[11]];
             traced.set_registers(theirs)?;
