@@ -12,7 +12,7 @@ use std::{
     sync::{OnceLock, atomic::Ordering::Relaxed},
 };
 
-/// The bytes of a key, and what is expanded from them: 2 KiB, most of it powers of H, of which a short message needs three. Where each key
+/// The bytes of a key, and what is expanded from them: 1.7 KB, most of it powers of H, of which a short message needs three. Where each key
 /// has one short message, expanding would take most of the time. So a short first message uses only the bytes, and whatever comes next
 /// expands them.
 ///
