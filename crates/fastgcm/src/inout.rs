@@ -281,9 +281,9 @@ impl<'a, S: Vectors> Turn<'a, S> {
 }
 
 /// A turn that was stored.
-pub(crate) struct Stored<'a, S: Vectors>(Turn<'a, S>);
+pub(crate) struct SealedTurn<'a, S: Vectors>(Turn<'a, S>);
 
-impl<'a, S: Vectors> Stored<'a, S> {
+impl<'a, S: Vectors> SealedTurn<'a, S> {
     /// Marks a turn of which all vectors have been stored.
     #[inline(always)]
     pub(crate) fn of(turn: Turn<'a, S>) -> Self {

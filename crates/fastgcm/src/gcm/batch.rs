@@ -26,12 +26,12 @@ use core::{hint::black_box, marker::PhantomData};
 const LANES: usize = TOGETHER;
 
 /// Returns the most bytes of AAD, and of text, of such packets.
-pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
+pub(crate) const fn max_batch(blocks: usize) -> Option<(usize, usize)> {
     if blocks == LANES { Some((16, 16 * LANES)) } else { None }
 }
 
 /// Seals or opens packets while AAD and text of the next four are as long as those of the first packet, and
-/// no longer than `most_batch` says. Returns how many packets were done, and how many of their tags are
+/// no longer than `max_batch` says. Returns how many packets were done, and how many of their tags are
 /// wrong.
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(

@@ -9,14 +9,14 @@ use super::{
     ahead::Fill,
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::WovenMaterial,
-    plan::{PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, most_text},
-    turn::{Hashed, NoHash, crypt, store, turn},
+    plan::{PREFETCH_PAYS, STEP, WINDOW, before_ahead, blocks, lengths, max_text},
+    turn::{HashInput, NoHash, crypt, store, turn},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{HasPowers, Multiply, Powers, PowersFrom},
-    inout::{Filling, Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
+    inout::{Filling, Hash, InOut, PADS, SealedTurn, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::{Nonce96, Start},
 };
@@ -24,7 +24,7 @@ use core::{hint::black_box, mem::MaybeUninit};
 
 /// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
 /// otherwise a load would span two stores and wait until both have left the store buffer.
-pub(crate) struct Begun<'a> {
+pub(crate) struct Beginning<'a> {
     /// A turn that is sealed but not hashed yet.
     pub(crate) pending: Option<InOut<'a>>,
     /// The hash of everything before the pending turn, in lane 0.
@@ -35,19 +35,19 @@ pub(crate) struct Begun<'a> {
     pub(crate) lengths: Block,
 }
 
-impl Begun<'_> {
+impl Beginning<'_> {
     /// A message with these numbers of bytes, of which nothing is done.
     #[inline(always)]
     pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
         let lengths = lengths(aad as u64, text as u64);
-        let mut begun = Self { pending: None, hash: Table::ZERO, done: 0, lengths };
-        begun.hash.store(s, 0, s.splat(0));
-        begun
+        let mut beginning = Self { pending: None, hash: Table::ZERO, done: 0, lengths };
+        beginning.hash.store(s, 0, s.splat(0));
+        beginning
     }
 }
 
 /// Runs the beginning of a message that is not an end and has no turns ahead: AAD, and turns until one to eight
-/// vectors are left. Returns these vectors, and writes to `begun` what the end must know.
+/// vectors are left. Returns these vectors, and writes to `beginning` what the end must know.
 #[inline(always)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -56,22 +56,23 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     nonce: Nonce96,
     aad: &[u8],
     mut text: InOut<'a>,
-    begun: &mut Begun<'a>,
+    beginning: &mut Beginning<'a>,
 ) -> InOut<'a> {
-    let (all, from) = (text.len(), const { most_text(S::BLOCKS) + 1 });
+    let (all, from) = (text.len(), const { max_text(S::BLOCKS) + 1 });
     let mut counters = XorCounter::new(s, &key.schedule, nonce);
     // The first turn comes before AAD, so the processor, which takes instructions in order, begins with it
     // while the previous message is being finished.
     let seals = SEAL && all >= from;
-    let first = if seals { first::<S, M, _>(s, key, &mut counters, &mut text) } else { Stored::nothing(s) };
+    let first =
+        if seals { first::<S, M, _>(s, key, &mut counters, &mut text) } else { SealedTurn::nothing(s) };
     let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
     let last = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut hash, first, &mut text, from, false);
     if seals {
         // The last turn is hashed beside the end.
-        begun.pending = Some(last.text());
+        beginning.pending = Some(last.text());
     }
-    begun.hash.store(s, 0, hash);
-    begun.done = ((all - text.len()) / 16) as u32;
+    beginning.hash.store(s, 0, hash);
+    beginning.done = ((all - text.len()) / 16) as u32;
     text
 }
 
@@ -84,12 +85,12 @@ pub(crate) fn begin_ahead<'a, S: Isa, M: Multiply<S>>(
     key: &WovenMaterial,
     aad: &[u8],
     mut text: InOut<'a>,
-    begun: &mut Begun<'_>,
+    beginning: &mut Beginning<'_>,
 ) -> (InOut<'a>, InOut<'a>) {
     let turn = const { 16 * TURN * S::BLOCKS };
     let turns = text.take_len((text.len() - 1) / turn * turn);
-    begun.hash.store(s, 0, absorb::<S, M>(s, &key.tables, s.splat(0), aad));
-    begun.done = (turns.len() / 16) as u32;
+    beginning.hash.store(s, 0, absorb::<S, M>(s, &key.tables, s.splat(0), aad));
+    beginning.done = (turns.len() / 16) as u32;
     (turns, text)
 }
 
@@ -103,11 +104,11 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     key: &WovenMaterial,
     counters: &mut C,
     hash: &mut S::V,
-    mut pending: Stored<'a, S>,
+    mut pending: SealedTurn<'a, S>,
     text: &mut InOut<'a>,
     from: usize,
     prefetch: bool,
-) -> Stored<'a, S> {
+) -> SealedTurn<'a, S> {
     // The optimiser must not see what the round keys are: otherwise it fills half of the registers with them
     // and spills the hash.
     let (schedule, keys) = (&key.schedule, black_box(&key.schedule.keys));
@@ -120,12 +121,12 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         let powers = black_box(&key.tables).powers_of_turn(s);
         let Some(next) = text.whole_turn(s) else { break };
         let out = if SEAL {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending };
+            let work = HashInput::<S, _, _, TURN> { powers, hash: *hash, text: pending };
             let (out, sum) = turn::<S, M, _>(s, schedule, keys, counters, &next, &work);
             *hash = work.reduced::<M>(s, sum);
             out
         } else {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: &next };
+            let work = HashInput::<S, _, _, TURN> { powers, hash: *hash, text: &next };
             let (out, sum) = turn::<S, M, _>(s, schedule, keys, counters, &next, &work);
             *hash = work.reduced::<M>(s, sum);
             out
@@ -142,8 +143,8 @@ fn first<'a, S: Isa, M: Multiply<S>, C: Counters<S>>(
     key: &WovenMaterial,
     counters: &mut C,
     text: &mut InOut<'a>,
-) -> Stored<'a, S> {
-    let Some(first) = text.whole_turn(s) else { return Stored::nothing(s) };
+) -> SealedTurn<'a, S> {
+    let Some(first) = text.whole_turn(s) else { return SealedTurn::nothing(s) };
     let keys = black_box(&key.schedule.keys);
     let (out, _) = turn::<S, M, _>(s, &key.schedule, keys, counters, &first, &NoHash);
     store(s, first, out)
@@ -171,7 +172,7 @@ pub(crate) fn turns_ahead<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let (mut text, mut lanes) = (text, hash.load(s, 0));
     let mut window = text.take_blocks(WINDOW);
     let mut pending =
-        if SEAL { first::<S, M, _>(s, key, &mut fill, &mut window) } else { Stored::nothing(s) };
+        if SEAL { first::<S, M, _>(s, key, &mut fill, &mut window) } else { SealedTurn::nothing(s) };
     pending = turns::<S, M, _, SEAL>(s, key, &mut fill, &mut lanes, pending, &mut window, turn, prefetch);
     let start = s.splat(nonce.with_counter(index.wrapping_add(2)).swap_bytes());
     let Some(mut windows) = fill.windows::<S, false>(s, &key.schedule, start, text.len() / 16) else {
@@ -263,7 +264,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
         let pending = match pending {
             Some(pending) => pending,
             None if SEAL => first::<S, M, _>(s, key, &mut counters, &mut text),
-            None => Stored::nothing(s),
+            None => SealedTurn::nothing(s),
         };
         let prefetch = all >= PREFETCH_PAYS;
         let last =
@@ -280,7 +281,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
         let mut turns = behind.take_len(behind.len() / turn * turn);
         ahead(*nonce, index.wrapping_add((before / 16) as u32), hash.lanes_mut(), turns.here());
         if SEAL {
-            hash.let_wait(s, Stored::at(s, &turns.last_turn(s)));
+            hash.let_wait(s, SealedTurn::at(s, &turns.last_turn(s)));
         }
         text = behind;
     }

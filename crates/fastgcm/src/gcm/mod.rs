@@ -66,8 +66,8 @@ use crate::{
 };
 use zeroize::Zeroize;
 
-pub(crate) use batch::most_batch;
-pub(crate) use drive::{Begun, SIDE_BY_SIDE};
+pub(crate) use batch::max_batch;
+pub(crate) use drive::{Beginning, SIDE_BY_SIDE};
 pub(crate) use key::{WovenMaterial, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::{siv, turns_ahead as siv_ahead};
@@ -81,12 +81,12 @@ pub(crate) const fn woven_blocks<S: Isa>() -> usize {
 /// Returns whether a message is an end ([`plan`]).
 #[inline(always)]
 pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
-    plan::is_end(const { plan::most(woven_blocks::<S>()) }, aad, text)
+    plan::is_end(const { plan::max_end(woven_blocks::<S>()) }, aad, text)
 }
 
 /// Returns the most bytes of AAD, and of text, of a message that `once` takes: its powers are those of
 /// [`PowersForOnce`].
-pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
+pub(crate) const fn max_once(blocks: usize) -> Option<(usize, usize)> {
     if blocks <= 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 }
 
 /// Seals or opens packets while AAD and text of the next four are as long as those of the first packet, and
-/// no longer than [`most_batch`] says. Returns how many packets were done, and how many of their tags are
+/// no longer than [`max_batch`] says. Returns how many packets were done, and how many of their tags are
 /// wrong. (Both are numbers: a `bool` would leave with three other bytes in its register, which may be bytes
 /// of a tag.)
 #[inline(always)]
@@ -121,7 +121,7 @@ pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &WovenMaterial,
     packets: &mut [Packet<'_>],
 ) -> (usize, usize) {
-    if const { most_batch(S::BLOCKS).is_some() } {
+    if const { max_batch(S::BLOCKS).is_some() } {
         batch::batch::<S, M, SEAL>(s, multiply, key, packets)
     } else {
         (0, 0)

@@ -5,8 +5,8 @@
 //! ([`drive`](super::drive)): AAD that is hashed first, and turns of eight vectors. One test prints the plan
 //! of each width as a table (docs/plan.md); another walks through every length and state.
 //!
-//! Thresholds of other ways are defined where these ways begin: `most_once` (a key for one message) in
-//! [`gcm`](super), `most_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by
+//! Thresholds of other ways are defined where these ways begin: `max_once` (a key for one message) in
+//! [`gcm`](super), `max_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by
 //! side), `SHORT_TURN` in [`turn`](super::turn), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED`
 //! and `AAD` in `gathered` (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout`
 //! (how far ahead memory is prefetched).
@@ -18,7 +18,7 @@
 
 use crate::{
     Block,
-    ghash::{aad_lanes, most_powers},
+    ghash::{aad_lanes, max_powers},
     inout::TURN,
 };
 
@@ -117,21 +117,21 @@ pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
 ///
 /// The beginning of a longer message leaves up to a turn, which must be an end: the verbs `seal_end` and
 /// `open_end` tell the optimiser so. [`is_end`] relies on one block more.
-pub(crate) const fn most(blocks: usize) -> (usize, usize) {
-    let most = (if blocks == 0 { 1 } else { most_powers(blocks) - 1 }, most_text(blocks));
-    assert!(most.0 > TURN * blocks && most.1 == 16 * TURN * blocks);
-    most
+pub(crate) const fn max_end(blocks: usize) -> (usize, usize) {
+    let max = (if blocks == 0 { 1 } else { max_powers(blocks) - 1 }, max_text(blocks));
+    assert!(max.0 > TURN * blocks && max.1 == 16 * TURN * blocks);
+    max
 }
 
-/// Returns whether a message is an end; `most` comes from [`most`]. (One block of AAD has its power beside any
+/// Returns whether a message is an end; `max` is what [`max_end`] returns. (One block of AAD has its power beside any
 /// text that needs no turn, so most messages need two comparisons.)
 #[inline(always)]
-pub(crate) const fn is_end(most: (usize, usize), aad: usize, text: usize) -> bool {
-    text <= most.1 && (aad <= 16 || blocks(aad) + blocks(text) <= most.0)
+pub(crate) const fn is_end(max: (usize, usize), aad: usize, text: usize) -> bool {
+    text <= max.1 && (aad <= 16 || blocks(aad) + blocks(text) <= max.0)
 }
 
 /// Returns the most bytes of text that need no turn, in vectors of `blocks` blocks.
-pub(crate) const fn most_text(blocks: usize) -> usize {
+pub(crate) const fn max_text(blocks: usize) -> usize {
     const { assert!(2 * STEP == TURN) }
     16 * TURN * blocks
 }
@@ -144,10 +144,10 @@ pub(crate) const fn beside_lengths(blocks: usize) -> usize {
 /// Returns the highest power of H that a message needs: one for each block of its end, including AAD, and one
 /// for the lengths; and the powers of a turn, if the message has a beginning.
 pub(crate) const fn powers(blocks: usize, aad: usize, text: usize) -> usize {
-    if is_end(most(blocks), aad, text) {
+    if is_end(max_end(blocks), aad, text) {
         self::blocks(aad) + self::blocks(text) + 1
     } else {
-        most_powers(blocks)
+        max_powers(blocks)
     }
 }
 

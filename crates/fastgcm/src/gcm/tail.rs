@@ -10,16 +10,16 @@
 
 use super::{
     counter::{Counters, STATES, XorCounter},
-    drive::{self, Begun},
+    drive::{self, Beginning},
     key::WovenMaterial,
     plan::{self, Class, STEP, blocks, lengths},
-    turn::{HashWork, Hashed, NoHash, Whole, rounds},
+    turn::{HashInput, HashWork, NoHash, Whole, rounds},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{HasPowers, Multiply, PowersFrom},
-    inout::{InOut, Stored, TURN, load_bytes, load_vector},
+    inout::{InOut, SealedTurn, TURN, load_bytes, load_vector},
     isa::{Isa, rarely},
     nonce::Nonce96,
 };
@@ -34,7 +34,7 @@ struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a> {
     counters: XorCounter<S>,
     aad: &'a [u8],
     /// What is ahead of the text in place of AAD.
-    begun: Option<&'a Begun<'a>>,
+    beginning: Option<&'a Beginning<'a>>,
     /// The number of bytes of the whole text.
     bytes: usize,
     /// The text that is left.
@@ -46,7 +46,7 @@ struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a> {
 /// vector before it and so on; and J0, in the last lane.
 type States<S> = ([<S as Isa>::State; 4], <S as Isa>::State);
 
-/// Seals or opens a message without a beginning, or what is left of a message that has `begun`. Returns the
+/// Seals or opens a message without a beginning, or what is left of a message that has `beginning`. Returns the
 /// tag.
 #[inline(always)]
 pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -56,12 +56,12 @@ pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
-    begun: Option<&Begun<'_>>,
+    beginning: Option<&Beginning<'_>>,
 ) -> Block {
     if const { !S::WEAVES } {
         return drive::message::<S, M, SEAL>(s, multiply, key, nonce, aad, text);
     }
-    End::<S, M, _>::new(s, &key.schedule, &key.tables, nonce, aad, text, begun).any::<SEAL>(s)
+    End::<S, M, _>::new(s, &key.schedule, &key.tables, nonce, aad, text, beginning).any::<SEAL>(s)
 }
 
 /// Does what [`end`] does, for at most a vector of text with AAD beside the lengths, and a key that has few
@@ -98,10 +98,10 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
         nonce: Nonce96,
         aad: &'a [u8],
         text: InOut<'a>,
-        begun: Option<&'a Begun<'a>>,
+        beginning: Option<&'a Beginning<'a>>,
     ) -> Self {
         let (counters, bytes, sum) = (XorCounter::new(s, schedule, nonce), text.len(), M::Short::zero(s));
-        Self { schedule, powers, counters, aad, begun, bytes, text, sum }
+        Self { schedule, powers, counters, aad, beginning, bytes, text, sum }
     }
 
     /// Returns the powers of what is left, from the power of its first block on. The lengths have the last
@@ -114,20 +114,23 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
     /// Returns the sealed turn that is not hashed yet, if there is one, and the blocks before what is left.
     #[inline(always)]
     fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::PowersFrom<'a>>)> {
-        let begun = self.begun?;
+        let beginning = self.beginning?;
         rarely();
-        let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
+        let Beginning { pending: Some(text), hash, done, .. } = beginning else { return None };
         let powers = self.powers.powers_of_turn(s);
-        Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
+        Some((*done, HashInput { powers, hash: hash.load(s, 0), text: SealedTurn::at(s, text) }))
     }
 
     /// Returns the sum with the products of what is ahead of the text and of the lengths: one vector.
     /// (Vectors of one block take one product each.)
     #[inline(always)]
     fn with_header(&self, s: S) -> Sum<S, M> {
-        let (header, lengths) = if let Some(begun) = self.begun {
+        let (header, lengths) = if let Some(beginning) = self.beginning {
             rarely();
-            (if begun.pending.is_some() { s.splat(0) } else { begun.hash.load(s, 0) }, begun.lengths)
+            (
+                if beginning.pending.is_some() { s.splat(0) } else { beginning.hash.load(s, 0) },
+                beginning.lengths,
+            )
         } else {
             (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.bytes as u64))
         };
@@ -135,7 +138,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
         let entries = self.powers.powers_from(s, ahead + text + 1).vector(0);
         let mut sum =
             add::<S, M>(s, self.sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
-        if const { S::BLOCKS == 1 } && (self.begun.is_some() || !self.aad.is_empty()) {
+        if const { S::BLOCKS == 1 } && (self.beginning.is_some() || !self.aad.is_empty()) {
             sum = add::<S, M>(s, sum, header, entries);
         }
         // The AAD for which there is no room beside the lengths.
@@ -203,9 +206,9 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
     /// from the header on. (With AES first, 129 to 256 bytes took 11 % longer on Zen 5.)
     #[inline(always)]
     fn open(mut self, s: S) -> Block {
-        if let Some(begun) = self.begun {
+        if let Some(beginning) = self.beginning {
             rarely();
-            self.counters.skip(s, begun.done);
+            self.counters.skip(s, beginning.done);
         }
         self.sum = self.with_header(s);
         if plan::has_step(S::BLOCKS, self.text.len()) {
@@ -245,13 +248,13 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
         &mut self,
         s: S,
         beside: &B,
-    ) -> Hashed<S, P::PowersFrom<'a>, [S::V; STEP], STEP> {
+    ) -> HashInput<S, P::PowersFrom<'a>, [S::V; STEP], STEP> {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         let sum = rounds::<S, B::By, _, STEP, 0>(s, self.schedule.keys(), &mut x, &mut (), beside);
         beside.add(s, self, sum);
         let text = self.apply_step(s, &x);
-        Hashed { powers, hash: s.splat(0), text }
+        HashInput { powers, hash: s.splat(0), text }
     }
 
     /// Decrypts the next four vectors, and meanwhile hashes them.
@@ -259,7 +262,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
     fn open_step(&mut self, s: S) {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
-        let work = Hashed::<S, _, _, STEP> { powers, hash: s.splat(0), text: Whole::<STEP>(&self.text) };
+        let work = HashInput::<S, _, _, STEP> { powers, hash: s.splat(0), text: Whole::<STEP>(&self.text) };
         let sum = rounds::<S, M::Short, _, STEP, 0>(s, self.schedule.keys(), &mut x, &mut (), &work);
         self.sum = M::Short::add(s, self.sum, sum);
         self.apply_step(s, &x);
@@ -384,7 +387,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
         let woven = const { if WHOLE >= 2 { WHOLE } else { 0 } };
         let x = if const { WHOLE >= 2 } {
             let work =
-                Hashed::<S, _, _, WHOLE> { powers, hash: s.splat(0), text: Whole::<WHOLE>(&self.text) };
+                HashInput::<S, _, _, WHOLE> { powers, hash: s.splat(0), text: Whole::<WHOLE>(&self.text) };
             let (x, more) = self.aes::<N, ALL, M::Short>(s, &work);
             sum = M::Short::add(s, sum, more);
             x
@@ -412,7 +415,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>> End<'a, S, M, P> {
 }
 
 /// A turn before an end.
-type PendingTurn<'a, S, D> = Hashed<S, D, Stored<'a, S>, TURN>;
+type PendingTurn<'a, S, D> = HashInput<S, D, SealedTurn<'a, S>, TURN>;
 
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
 trait PendingHash<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
@@ -431,7 +434,7 @@ impl<S: Isa, M: Multiply<S>> PendingHash<S, M> for NoHash {
     fn add<'a, P: HasPowers<S> + 'a>(&self, _: S, _: &mut End<'a, S, M, P>, _: M::Sum) {}
 }
 
-impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for HashInput<S, D, [S::V; STEP], STEP> {
     type By = M::Short;
     #[inline(always)]
     fn add<'a, P: HasPowers<S> + 'a>(&self, s: S, end: &mut End<'a, S, M, P>, sum: Sum<S, M>) {

@@ -36,17 +36,17 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     if is_end(s, aad.len(), text.len()) {
         return end::<_, _, SEAL>(s, multiply, key, nonce, aad, text, None);
     }
-    let mut begun = Begun::new(s, aad.len(), text.len());
+    let mut beginning = Beginning::new(s, aad.len(), text.len());
     let rest = if text.len() >= plan::AHEAD_PAYS {
-        let (mut turns, rest) = drive::begin_ahead(s, multiply, key, aad, text, &mut begun);
-        let hash = &mut begun.hash;
+        let (mut turns, rest) = drive::begin_ahead(s, multiply, key, aad, text, &mut beginning);
+        let hash = &mut beginning.hash;
         drive::turns_ahead::<_, _, SEAL>(s, multiply, key, nonce, 0, hash, turns.here());
-        begun.pending = Some(turns.last_turn(s)).filter(|_| SEAL);
+        beginning.pending = Some(turns.last_turn(s)).filter(|_| SEAL);
         rest
     } else {
-        drive::begin::<_, _, SEAL>(s, multiply, key, nonce, aad, text, &mut begun)
+        drive::begin::<_, _, SEAL>(s, multiply, key, nonce, aad, text, &mut beginning)
     };
-    end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(&begun))
+    end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(&beginning))
 }
 
 /// Runs one step after the other: AAD, text cut in pieces of this many blocks and the rest, end.
@@ -153,10 +153,10 @@ fn four_blocks_a_vector_and_many_registers() {
 
 /// Runs a key for one message: `once`, and `expand` with as many powers as the message needs, few or all.
 fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
-    let (most_aad, most_text) = most_once(S::BLOCKS).unwrap_or((16, 16));
+    let (max_aad, max_text) = max_once(S::BLOCKS).unwrap_or((16, 16));
     // All texts that `once` takes, then one for each number of blocks that a tail may have, and for more
     // blocks than a turn has.
-    let short = (0..=most_text).flat_map(|text| [0, 1, 13, 16, 17, 32, 35, 48].map(|aad| (aad, text)));
+    let short = (0..=max_text).flat_map(|text| [0, 1, 13, 16, 17, 32, 35, 48].map(|aad| (aad, text)));
     let few = (0..72).flat_map(|blocks| [0, 16, 80, 300].map(|aad| (aad, 16 * blocks + 5)));
     let mut messages = 0;
     for (aad, text) in short.chain(few) {
@@ -167,7 +167,7 @@ fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
         let Kind::Public(nonce) = Nonce::from(nonce).0 else { unreachable!() };
         for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
             let mut found = input.clone();
-            if S::BLOCKS > 1 && aad.len() <= most_aad && text.len() <= most_text {
+            if S::BLOCKS > 1 && aad.len() <= max_aad && text.len() <= max_text {
                 let new = once(s, multiply, &key, nonce, &aad, InOut::in_place(&mut found), seal);
                 assert_eq!(
                     (new.to_le_bytes(), &found),
@@ -209,13 +209,13 @@ fn f16_keys_for_one_message() {
 
 /// F21: packets side by side, of every possible length: each packet equals the model's message.
 fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
-    let (most_aad, most_text) = most_batch(S::BLOCKS).unwrap();
+    let (max_aad, max_text) = max_batch(S::BLOCKS).unwrap();
     let mut material = WovenMaterial::ZERO;
     expand_in(s, multiply, &mut material, &bytes(16, 9), None);
     let model = Model::new(&bytes(16, 9));
     let mut done = 0;
-    for text in 0..=most_text {
-        for (aad, seal) in [0, 1, 13, most_aad].into_iter().flat_map(|aad| [(aad, true), (aad, false)]) {
+    for text in 0..=max_text {
+        for (aad, seal) in [0, 1, 13, max_aad].into_iter().flat_map(|aad| [(aad, true), (aad, false)]) {
             let messages: Vec<_> = (0..3 * S::BLOCKS)
                 .map(|p| {
                     let (nonce, aad, text): ([u8; 12], _, _) =

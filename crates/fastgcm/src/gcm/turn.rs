@@ -7,7 +7,7 @@ use super::counter::{Counters, Keep, STATES};
 use crate::{
     aes::{KeySize, Keys, Schedule, WOVEN},
     ghash::{Multiply, PowersFrom},
-    inout::{InOut, Stored, TURN, Turn},
+    inout::{InOut, SealedTurn, TURN, Turn},
     isa::Isa,
 };
 use core::hint::black_box;
@@ -35,7 +35,7 @@ impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
 }
 
 /// `N` vectors of ciphertext, each block of which meets its own power of H.
-pub(crate) struct Hashed<S: Isa, D, T, const N: usize> {
+pub(crate) struct HashInput<S: Isa, D, T, const N: usize> {
     /// The powers, from the power of the first block on.
     pub(crate) powers: D,
     /// The hash of what is before the vectors, in lane 0: a block that is added to the first.
@@ -48,7 +48,7 @@ pub(crate) trait Source<S: Isa> {
     fn vector<const I: usize>(&self, s: S) -> S::V;
 }
 
-impl<S: Isa, D: PowersFrom<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
+impl<S: Isa, D: PowersFrom<S>, T: Source<S>, const N: usize> HashInput<S, D, T, N> {
     /// Reduces `sum`, the products of a turn, and adds it up over the lanes: the hash behind the turn, in
     /// lane 0.
     #[inline(always)]
@@ -58,7 +58,7 @@ impl<S: Isa, D: PowersFrom<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> 
 }
 
 impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>, T: Source<S>, const N: usize> HashWork<S, M>
-    for Hashed<S, D, T, N>
+    for HashInput<S, D, T, N>
 {
     const COUNT: usize = N;
 
@@ -79,7 +79,7 @@ impl<S: Isa> Source<S> for &Turn<'_, S> {
 }
 
 /// A turn that was sealed.
-impl<S: Isa> Source<S> for Stored<'_, S> {
+impl<S: Isa> Source<S> for SealedTurn<'_, S> {
     #[inline(always)]
     fn vector<const I: usize>(&self, s: S) -> S::V {
         self.load::<I>(s)
@@ -286,9 +286,9 @@ pub(crate) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
 
 /// Stores a turn.
 #[inline(always)]
-pub(crate) fn store<'a, S: Isa>(s: S, mut turn: Turn<'a, S>, out: [S::V; TURN]) -> Stored<'a, S> {
+pub(crate) fn store<'a, S: Isa>(s: S, mut turn: Turn<'a, S>, out: [S::V; TURN]) -> SealedTurn<'a, S> {
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
-    Stored::of(turn)
+    SealedTurn::of(turn)
 }
 
 /// Encrypts or decrypts whole turns, without a hash.

@@ -41,4 +41,4 @@ pub use multiply::{KeyFolded, Multiply, Winograd};
 #[allow(unused_imports)] // a row of x86 has it
 pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
-pub(crate) use powers::{Chains, HasPowers, Powers, PowersForOnce, PowersFrom, aad_lanes, most_powers};
+pub(crate) use powers::{Chains, HasPowers, Powers, PowersForOnce, PowersFrom, aad_lanes, max_powers};

@@ -16,7 +16,7 @@ const fn rows(blocks: usize) -> usize {
 
 /// Returns how many powers a key has for vectors of `blocks` blocks. Where nothing is woven, a key has no
 /// powers.
-pub(crate) const fn most_powers(blocks: usize) -> usize {
+pub(crate) const fn max_powers(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { rows(blocks) * blocks }
 }
 
@@ -44,7 +44,7 @@ plain! {
 
 /// The size for the widest vectors: both lists, and so many blocks behind them that a part as long as one list
 /// and `MOST` vectors of the other may begin anywhere in the first list.
-const SIZE: usize = 2 * most_powers(4) + MOST * 4;
+const SIZE: usize = 2 * max_powers(4) + MOST * 4;
 
 /// The most vectors that meet powers from any H^n on: those of a step. (The eight vectors of a turn meet
 /// [`HasPowers::powers_of_turn`].)
@@ -54,7 +54,7 @@ const MOST: usize = 4;
 struct Lists<S>(core::marker::PhantomData<S>);
 
 impl<S: Vectors> Lists<S> {
-    const LENGTH: usize = most_powers(S::BLOCKS);
+    const LENGTH: usize = max_powers(S::BLOCKS);
     const SECOND: usize = Self::LENGTH;
     const CONSTANT: usize = 2 * Self::LENGTH;
     const ALL: usize = Self::CONSTANT + S::BLOCKS;

@@ -1,6 +1,6 @@
 //! GHASH between two pieces of a message, and the bytes that wait for it.
 
-use super::{InOut, Stored, TURN, Table, Turn, store_bytes_of_block};
+use super::{InOut, SealedTurn, TURN, Table, Turn, store_bytes_of_block};
 use crate::{Block, isa::Vectors};
 use core::mem::MaybeUninit;
 use zeroize::{Zeroize, optimization_barrier};
@@ -90,7 +90,7 @@ impl Hash {
 
     /// Lets a sealed turn wait. Nothing else may wait.
     #[inline(always)]
-    pub(crate) fn let_wait<S: Vectors>(&mut self, s: S, turn: Stored<'_, S>) {
+    pub(crate) fn let_wait<S: Vectors>(&mut self, s: S, turn: SealedTurn<'_, S>) {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
         let room = self.waiting.as_mut_ptr().cast::<u8>();
         each!(I in 0 1 2 3 4 5 6 7 => {
@@ -102,7 +102,7 @@ impl Hash {
 
     /// Returns the waiting turn, if a whole turn waits and there are registers for it.
     #[inline(always)]
-    pub(crate) fn take_turn<S: Vectors>(&mut self, s: S) -> Option<Stored<'static, S>> {
+    pub(crate) fn take_turn<S: Vectors>(&mut self, s: S) -> Option<SealedTurn<'static, S>> {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
         if const { !S::MANY_REGISTERS } || self.filled != 16 * S::BLOCKS * TURN {
             return None;
@@ -112,7 +112,7 @@ impl Hash {
         let room = self.waiting.as_ptr().cast::<u8>();
         // SAFETY: a whole turn of bytes has been written.
         each!(I in 0 1 2 3 4 5 6 7 => { turn.kept[I] = unsafe { s.load(room.add(16 * S::BLOCKS * I)) }; });
-        Some(Stored::of(turn))
+        Some(SealedTurn::of(turn))
     }
 }
 

@@ -5,9 +5,9 @@ use crate::Block;
 
 /// A tag on its way out of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Tagged(Block);
+pub(crate) struct TagRegister(Block);
 
-impl Tagged {
+impl TagRegister {
     #[inline(always)]
     pub(crate) fn of(tag: Block) -> Self {
         Self(tag)

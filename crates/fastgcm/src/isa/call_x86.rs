@@ -8,9 +8,9 @@ use core::{arch::x86_64::__m128i, mem::transmute};
 /// A tag on its way out of a row.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Tagged(__m128i);
+pub(crate) struct TagRegister(__m128i);
 
-impl Tagged {
+impl TagRegister {
     #[inline(always)]
     pub(crate) fn of(tag: Block) -> Self {
         // SAFETY: both are 16 plain bytes.

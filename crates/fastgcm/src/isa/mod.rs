@@ -32,7 +32,7 @@ mod wiper;
 #[cfg(all(feature = "scrub", not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 #[path = "scrub_any.rs"]
 mod wiper;
-pub(crate) use call::{Tagged, row_function};
+pub(crate) use call::{TagRegister, row_function};
 // A target without SSE2 (`x86_64-unknown-none` and other soft-float targets) has no vector registers to pass
 // to a function: LLVM cannot compile the rows there, and nobody who chose such a target wants them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

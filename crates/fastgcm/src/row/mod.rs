@@ -65,7 +65,7 @@ impl Row {
     /// Returns whether a message is an end. If so, its lengths are within the limits of the standard.
     #[inline(always)]
     pub(crate) fn is_end(&self, aad: usize, text: usize) -> bool {
-        gcm::plan::is_end(self.most, aad, text)
+        gcm::plan::is_end(self.max_end, aad, text)
     }
 
     /// Seals (`SEAL`) or opens, and returns what `then` makes of the right tag.
@@ -110,11 +110,10 @@ impl Row {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Option<T> {
-        let (Some((most_aad, most_text)), Kind::Public(nonce)) = (gcm::most_once(self.blocks), nonce.0)
-        else {
+        let (Some((max_aad, max_text)), Kind::Public(nonce)) = (gcm::max_once(self.blocks), nonce.0) else {
             return None;
         };
-        let fits = aad.len() <= most_aad && text.len() <= most_text;
+        let fits = aad.len() <= max_aad && text.len() <= max_text;
         fits.then(|| self.backend.find::<Once>().once(key, nonce, aad, seal, text, then))
     }
 
@@ -123,15 +122,14 @@ impl Row {
     /// time of four calls, four of 32 bytes take 1.1, eight take 0.8 (Zen 4).
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
-        let (Some((most_aad, most_text)), Some(first)) = (gcm::most_batch(self.blocks), packets.first())
-        else {
+        let (Some((max_aad, max_text)), Some(first)) = (gcm::max_batch(self.blocks), packets.first()) else {
             return false;
         };
         let bytes = first.bytes();
         let enough = if bytes <= 16 { TOGETHER } else { 2 * TOGETHER };
         // Long packets see nothing of this but the first comparison.
-        bytes <= most_text
-            && first.aad.len() <= most_aad
+        bytes <= max_text
+            && first.aad.len() <= max_aad
             && first.lengths().is_some_and(|lengths| {
                 packets
                     .get(1..enough)

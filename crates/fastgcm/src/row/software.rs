@@ -6,12 +6,12 @@ use super::verbs::{Engine, Functions, Has, Rekey, within_row};
 use crate::{
     Block,
     gcm::{
-        Begun, SIDE_BY_SIDE,
+        Beginning, SIDE_BY_SIDE,
         software::{self, By},
     },
     ghash::Pairs,
     inout::{Hash, InOut, PADS, Plain, Table},
-    isa::{Frame, Sliced, Tagged},
+    isa::{Frame, Sliced, TagRegister},
     material::Material,
     nonce::{Nonce96, Start},
 };
@@ -69,9 +69,9 @@ impl<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize, R: Functions + Copy>
         key: &Material,
         nonce: Nonce96,
         aad: &[u8],
-        _: Option<&Begun<'_>>,
+        _: Option<&Beginning<'_>>,
         text: InOut<'_>,
-    ) -> Tagged {
+    ) -> TagRegister {
         self.seal(key, nonce, aad, text)
     }
 
@@ -81,15 +81,15 @@ impl<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize, R: Functions + Copy>
         key: &Material,
         nonce: Nonce96,
         aad: &[u8],
-        _: Option<&Begun<'_>>,
+        _: Option<&Beginning<'_>>,
         text: InOut<'_>,
     ) -> Block {
         self.open(key, nonce, aad, text)
     }
 
     #[inline(always)]
-    fn seal(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Tagged {
-        Tagged::of(software::message(self.s, self.m, key.view(), nonce.into(), aad, text, true))
+    fn seal(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> TagRegister {
+        TagRegister::of(software::message(self.s, self.m, key.view(), nonce.into(), aad, text, true))
     }
 
     #[inline(always)]

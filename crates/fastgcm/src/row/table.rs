@@ -18,7 +18,7 @@ pub(crate) struct Row {
     /// The blocks of a vector, or none where AES and GHASH are not woven: see [`plan`](crate::gcm::plan).
     pub(super) blocks: usize,
     /// The largest message that is an end (`gcm::plan::most`).
-    pub(super) most: (usize, usize),
+    pub(super) max_end: (usize, usize),
     #[cfg(test)]
     pub(crate) proof: Proof,
 }
@@ -181,7 +181,7 @@ macro_rules! row {
         use crate::{
             Block,
             aes::Schedule,
-            gcm::{Begun, SIDE_BY_SIDE, plan, software::By},
+            gcm::{Beginning, SIDE_BY_SIDE, plan, software::By},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
             inout::{Hash, InOut, PADS, Table},
             isa::*,
@@ -207,7 +207,7 @@ macro_rules! row {
             backend: Backend::$variant,
             messages: <Row as Has<verbs::Messages>>::ALL,
             blocks: BLOCKS,
-            most: plan::most(BLOCKS),
+            max_end: plan::max_end(BLOCKS),
             #[cfg(test)]
             proof: table::Proof { prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault), products, fill },
         };

@@ -10,9 +10,9 @@
 use crate::{
     Block,
     aes::Schedule,
-    gcm::{Begun, SIDE_BY_SIDE},
+    gcm::{Beginning, SIDE_BY_SIDE},
     inout::{Hash, InOut, PADS, Table},
-    isa::{Frame, Tagged, row_function, wiped_after},
+    isa::{Frame, TagRegister, row_function, wiped_after},
     material::Material,
     nonce::{Nonce96, Start},
     packet::Packet,
@@ -34,15 +34,15 @@ macro_rules! verbs {
                 wipe(key: &mut Material) -> ();
                 /// Seals a message that is an end, or the end of a message that has begun. Returns the tag.
                 seal_end[inline(never)](
-                    key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
-                ) -> Tagged;
+                    key: &Material, nonce: Nonce96, aad: &[u8], beginning: Option<&Beginning<'_>>; text
+                ) -> TagRegister;
                 /// Opens a message that is an end, or the end of a message that has begun. Returns the right
                 /// tag.
                 open_end[inline(never)](
-                    key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
+                    key: &Material, nonce: Nonce96, aad: &[u8], beginning: Option<&Beginning<'_>>; text
                 ) -> Block;
                 /// Seals any message that is not an end. Returns the tag.
-                seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Tagged;
+                seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> TagRegister;
                 /// Opens any message that is not an end. Returns the right tag.
                 open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block;
                 /// Seals turns two rounds ahead, from block `index` on, and continues `hash`.
@@ -88,16 +88,16 @@ macro_rules! verbs {
             }
             /// A short message with a key of its own.
             Once {
-                /// Seals or opens a message of at most `gcm::most_once`. Returns the right tag.
+                /// Seals or opens a message of at most `gcm::max_once`. Returns the right tag.
                 once(key: &[u8], nonce: Nonce96, aad: &[u8], seal: bool; text) -> Block
-                    = unreachable!("`gcm::most_once` says that there is none");
+                    = unreachable!("`gcm::max_once` says that there is none");
             }
             /// Packets side by side.
             Batches {
-                /// Seals packets while they have the lengths of the first, which `gcm::most_batch` allows.
+                /// Seals packets while they have the lengths of the first, which `gcm::max_batch` allows.
                 /// Returns how many were sealed.
                 seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) = (0, 0);
-                /// Opens packets while they have the lengths of the first, which `gcm::most_batch` allows.
+                /// Opens packets while they have the lengths of the first, which `gcm::max_batch` allows.
                 /// Returns how many were opened, and how many of their tags are wrong.
                 open_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) = (0, 0);
             }

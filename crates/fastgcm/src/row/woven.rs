@@ -5,10 +5,10 @@ use super::verbs::{Engine, Functions, Has, Messages, Rekey, Siv, Steps, within_r
 use crate::{
     Block,
     aes::Schedule,
-    gcm::{self, Begun, SIDE_BY_SIDE, drive, plan::AHEAD_PAYS},
+    gcm::{self, Beginning, SIDE_BY_SIDE, drive, plan::AHEAD_PAYS},
     ghash::Multiply,
     inout::{Hash, InOut, PADS, Table},
-    isa::{Frame, Isa, Tagged, rarely},
+    isa::{Frame, Isa, TagRegister, rarely},
     material::Material,
     nonce::{Nonce96, Start},
     packet::Packet,
@@ -64,11 +64,11 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
         key: &Material,
         nonce: Nonce96,
         aad: &[u8],
-        begun: Option<&Begun<'_>>,
+        beginning: Option<&Beginning<'_>>,
         text: InOut<'_>,
-    ) -> Tagged {
+    ) -> TagRegister {
         self.assume_end(aad, &text);
-        Tagged::of(gcm::end::<_, _, true>(self.s, self.m, key.view(), nonce, aad, text, begun))
+        TagRegister::of(gcm::end::<_, _, true>(self.s, self.m, key.view(), nonce, aad, text, beginning))
     }
 
     #[inline(always)]
@@ -77,16 +77,16 @@ impl<S: Isa, M: Multiply<S>, R: Functions + Copy> Engine for Woven<'_, S, M, R> 
         key: &Material,
         nonce: Nonce96,
         aad: &[u8],
-        begun: Option<&Begun<'_>>,
+        beginning: Option<&Beginning<'_>>,
         text: InOut<'_>,
     ) -> Block {
         self.assume_end(aad, &text);
-        gcm::end::<_, _, false>(self.s, self.m, key.view(), nonce, aad, text, begun)
+        gcm::end::<_, _, false>(self.s, self.m, key.view(), nonce, aad, text, beginning)
     }
 
     #[inline(always)]
-    fn seal(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Tagged {
-        Tagged::of(self.long::<true>(key, nonce, aad, text))
+    fn seal(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> TagRegister {
+        TagRegister::of(self.long::<true>(key, nonce, aad, text))
     }
 
     #[inline(always)]
@@ -216,24 +216,24 @@ impl<S: Isa, M: Multiply<S>, R: Functions> Woven<'_, S, M, R> {
         if const { !S::WEAVES } {
             return drive::message::<_, _, SEAL>(s, m, key.view(), nonce, aad, text);
         }
-        let mut begun = Begun::new(s, aad.len(), text.len());
+        let mut beginning = Beginning::new(s, aad.len(), text.len());
         let rest = if text.len() >= AHEAD_PAYS {
             rarely();
-            let (mut turns, rest) = drive::begin_ahead(s, m, key.view(), aad, text, &mut begun);
+            let (mut turns, rest) = drive::begin_ahead(s, m, key.view(), aad, text, &mut beginning);
             if SEAL {
-                within_row!(self, Messages.seal_ahead(key, nonce, 0, &mut begun.hash; turns.here()));
-                begun.pending = Some(turns.last_turn(s));
+                within_row!(self, Messages.seal_ahead(key, nonce, 0, &mut beginning.hash; turns.here()));
+                beginning.pending = Some(turns.last_turn(s));
             } else {
-                within_row!(self, Messages.open_ahead(key, nonce, 0, &mut begun.hash; turns));
+                within_row!(self, Messages.open_ahead(key, nonce, 0, &mut beginning.hash; turns));
             }
             rest
         } else {
-            drive::begin::<_, _, SEAL>(s, m, key.view(), nonce, aad, text, &mut begun)
+            drive::begin::<_, _, SEAL>(s, m, key.view(), nonce, aad, text, &mut beginning)
         };
         if SEAL {
-            within_row!(self, Messages.seal_end(key, nonce, &[], Some(&begun); rest)).tag()
+            within_row!(self, Messages.seal_end(key, nonce, &[], Some(&beginning); rest)).tag()
         } else {
-            within_row!(self, Messages.open_end(key, nonce, &[], Some(&begun); rest))
+            within_row!(self, Messages.open_end(key, nonce, &[], Some(&beginning); rest))
         }
     }
 
@@ -244,7 +244,7 @@ impl<S: Isa, M: Multiply<S>, R: Functions> Woven<'_, S, M, R> {
         let is_end = gcm::is_end(self.s, aad.len(), text.len());
         debug_assert!(is_end);
         // SAFETY: `Row::message` calls the verbs of an end only for such lengths. So do `seal` and `open` of the
-        // row: they leave at most a turn, without AAD, which is an end (`plan::most` asserts it).
+        // row: they leave at most a turn, without AAD, which is an end (`plan::max_end` asserts it).
         unsafe { assert_unchecked(is_end) };
     }
 }

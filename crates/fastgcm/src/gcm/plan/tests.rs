@@ -14,14 +14,14 @@ struct Plan {
 }
 
 fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
-    let most_text = most_text(blocks);
-    let header = if is_end(most(blocks), aad, text) { "in the end" } else { "hashed first" };
+    let max_text = max_text(blocks);
+    let header = if is_end(max_end(blocks), aad, text) { "in the end" } else { "hashed first" };
     // What turns leave: more than nothing, and at most the bytes of a turn.
-    let left = if text > most_text { (text - 1) % most_text + 1 } else { text };
+    let left = if text > max_text { (text - 1) % max_text + 1 } else { text };
     let has_step = has_step(blocks, left);
     let last = if has_step { left - 16 * STEP * blocks } else { left };
     let class = Class::of(blocks, last).expect("a class for each number of bytes");
-    Plan { header, has_turns: text > most_text, has_step, class }
+    Plan { header, has_turns: text > max_text, has_step, class }
 }
 
 /// Walks through each length, from no text to several turns, behind each length of AAD: there is a way for
@@ -30,16 +30,16 @@ fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
 fn every_length_has_a_way() {
     let mut messages = 0;
     for blocks in [1, 2, 4] {
-        for text in 0..=3 * most_text(blocks) + 17 * blocks {
+        for text in 0..=3 * max_text(blocks) + 17 * blocks {
             for aad in (0..=700).step_by(if text % 16 < 2 { 1 } else { 41 }) {
                 let Plan { header, has_turns, has_step, class } = plan(blocks, aad, text);
-                let left = if has_turns { (text - 1) % most_text(blocks) + 1 } else { text };
+                let left = if has_turns { (text - 1) % max_text(blocks) + 1 } else { text };
                 assert_eq!(class == Class::Empty, text == 0);
-                assert!(left <= most_text(blocks) && has_step == (left > most_text(blocks) / 2));
+                assert!(left <= max_text(blocks) && has_step == (left > max_text(blocks) / 2));
                 // The end of a message that has begun has its hash in place of AAD.
                 let ahead = if header == "hashed first" { 1 } else { super::blocks(aad) };
-                assert!(ahead + super::blocks(left) < most_powers(blocks), "{aad} + {text} bytes");
-                assert!(powers(blocks, aad, text) <= most_powers(blocks));
+                assert!(ahead + super::blocks(left) < max_powers(blocks), "{aad} + {text} bytes");
+                assert!(powers(blocks, aad, text) <= max_powers(blocks));
                 messages += 1;
             }
         }
@@ -56,7 +56,7 @@ fn the_page_shows_the_plan() {
         tables += &format!("\n{rows}: {blocks} block{} a vector\n\n", if blocks == 1 { "" } else { "s" });
         tables +=
             "| bytes of text | turns | a step of four vectors | the last vectors |\n|---|---|---|---|\n";
-        let all: Vec<Plan> = (0..=2 * most_text(blocks)).map(|text| plan(blocks, 0, text)).collect();
+        let all: Vec<Plan> = (0..=2 * max_text(blocks)).map(|text| plan(blocks, 0, text)).collect();
         let mut from = 0;
         for to in 0..all.len() {
             if all.get(to + 1) != Some(&all[to]) {
@@ -71,8 +71,8 @@ fn the_page_shows_the_plan() {
             "\nAAD of up to {} bytes shares a vector with the lengths. AAD belongs to the end while AAD and text have at most {} blocks\n\
              and the text at most {} bytes. Else it is hashed first.\n",
             beside_lengths(blocks),
-            most(blocks).0,
-            most(blocks).1
+            max_end(blocks).0,
+            max_end(blocks).1
         );
     }
     let page =
