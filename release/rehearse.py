@@ -22,7 +22,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from cargo_registry import Registry
 from make import HERE, MACHINES, java25, python_files, run, said
 
-# The steps of the workflow that are run here.
+# The steps of the workflow: those of the job that makes a release, which runner.py runs, and those that are run here.
+IMAGE = "what Debian's image lacks"
+MAKE = "make and rehearse"
+COMPARED = "these are the files that the owner has signed"
 CHECK = "what each registry has"
 CRATES = "publish each crate that is not there, behind those that it depends on"
 NPM = "publish the libraries that are not there, then the package that chooses among them"
@@ -124,35 +127,60 @@ def step(source, name):
     return textwrap.dedent(block[1] or block[2])
 
 
+def typed(source, out, name, environment):
+    """Types what a step of the workflow has, where the files of a release are in the folder `made`; says whether that ended well."""
+    (made := source / "made").symlink_to(out)
+    try:
+        return subprocess.run(["sh", "-e", "-c", step(source, name)], cwd=source, env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}).returncode == 0
+    finally:
+        made.unlink()
+
+
+def wanted(what, done):
+    if not done:
+        raise SystemExit(f"release: {what}")
+
+
+def registries(nothing, **urls):
+    """What tells publish.py which registries there are: NOTHING knows no package."""
+    return {f"FASTGCM_{name}": urls.get(name, nothing) for name in ("CRATES", "NPM", "PYPI")}
+
+
 def publish_crates(source, out, registry, environment):
     """Publishes crates as the workflow does: the registry fails in the middle, and a second run goes on; other bytes under a name are refused."""
-    everywhere = {"FASTGCM_CRATES": registry.url, "FASTGCM_NPM": f"{registry.url}/none", "FASTGCM_PYPI": f"{registry.url}/none"}
-    environment = {**environment, **everywhere, "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]', "PYTHONDONTWRITEBYTECODE": "1"}
-    (source / "made").symlink_to(out)
-    upload, check = (["sh", "-e", "-c", step(source, name)] for name in (CRATES, CHECK))
-    registry.left = 3
-    if subprocess.run(upload, cwd=source, env=environment).returncode == 0 or len(registry.crates) != 3:
-        raise SystemExit("release: a registry failed, and nobody noticed")
+    environment = {**environment, **registries(f"{registry.url}/none", CRATES=registry.url), "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]'}
+    before, registry.left = len(registry.crates), 3
+    wanted("a registry failed, and nobody noticed", not typed(source, out, CRATES, environment) and len(registry.crates) == before + 3)
     registry.left = 1000
-    run(*upload, cwd=source, env=environment)
-    known = [each for versions in registry.index.values() for each in versions]
-    known[0]["cksum"], right = "0" * 64, known[0]["cksum"]
-    if subprocess.run(check, cwd=source, env=environment).returncode == 0:
-        raise SystemExit("release: a registry had other bytes, and nobody noticed")
-    known[0]["cksum"] = right
-    registry.left = 0
-    run(*upload, cwd=source, env=environment)
-    (source / "made").unlink()
+    wanted("the second run did not go on", typed(source, out, CRATES, environment))
+    known = registry.index["fastgcm"][-1]
+    known["cksum"], right = "0" * 64, known["cksum"]
+    wanted("a registry had other bytes, and nobody noticed", not typed(source, out, CHECK, environment))
+    known["cksum"], registry.left = right, 0
+    wanted("nothing was missing, and something was uploaded", typed(source, out, CRATES, environment))
 
 
 def publish_npm(source, out, url, environment):
     """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
-    everywhere = {"FASTGCM_CRATES": f"{url}/none", "FASTGCM_NPM": url, "FASTGCM_PYPI": f"{url}/none", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**environment, **registries(f"{url}/none", NPM=url)}
     run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
-    (source / "made").symlink_to(out)
     for _ in range(2):
-        run("sh", "-e", "-c", step(source, NPM), cwd=source, env={**environment, **everywhere})
-    (source / "made").unlink()
+        wanted("npm's packages are not published", typed(source, out, NPM, environment))
+
+
+def publish_python(source, out, url, folder, environment):
+    """Uploads the wheels in two halves, as if the first run had been interrupted. (The workflow's action does so by `skip-existing`, which needs PyPI itself.)
+    The workflow's step that asks registries knows the halves, and refuses other bytes."""
+    upload = ["twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url]
+    environment = {**environment, **registries(f"{url}/none", PYPI=url)}
+    files = python_files(out)
+    for half in (files[:2], files[2:]):
+        run(*upload, *half, env=environment)
+        wanted("what PyPI has is refused", typed(source, out, CHECK, environment))
+    kept = shutil.copy(folder / files[0].name, folder.parent)
+    (folder / files[0].name).write_bytes(b"others")
+    wanted("PyPI had other bytes, and nobody noticed", not typed(source, out, CHECK, environment))
+    shutil.copy(kept, folder)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -163,12 +191,25 @@ class Quiet(SimpleHTTPRequestHandler):
 class Rehearsal:
     def __init__(self, maker, out, version, key):
         self.maker, self.out, self.version, self.key = maker, out, version, key
+        self.before, self.before_source = self.earlier()
         # Far from the repository, whose workspace Cargo would find above.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
         print(f"release: the rehearsal is in {self.folder}")
         keep = ("PATH", "LANG", "RUSTUP_HOME", "SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
         self.environment = {name: maker.environment[name] for name in keep if name in maker.environment}
         self.environment["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup"))
+
+    def earlier(self):
+        """The newest release before this one that target/releases has, and a clone of its commit: registries have it already then."""
+        number = lambda name: tuple(map(int, name.split(".")))  # noqa: E731
+        names = [path.name for path in self.out.parent.iterdir() if re.fullmatch(r"\d+\.\d+\.\d+", path.name) and number(path.name) < number(self.version)]
+        if not names:
+            return None, None
+        name = max(names, key=number)
+        source = self.maker.build / f"source-{name}"
+        run("git", "clone", "--quiet", "--branch", f"v{name}", HERE.parent, source)
+        print(f"release: registries have {name} already")
+        return self.out.parent / name, source
 
     def empty(self, name):
         """A folder that is the home of a person who has nothing."""
@@ -190,9 +231,11 @@ class Rehearsal:
         (home / ".cargo").mkdir()
         (home / ".cargo/config.toml").write_text(registry.source())
         target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
+        if self.before:
+            publish_crates(self.before_source, self.before, registry, target)
         publish_crates(self.maker.source, self.out, registry, target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
-        made = {file.name: file.read_bytes() for file in self.out.glob("*.crate")}
+        made = {file.name: file.read_bytes() for folder in (self.before, self.out) if folder for file in folder.glob("*.crate")}
         if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
             raise SystemExit(f"release: other crates were published than were made: {differ}")
         readme = self.page("README.md")
@@ -214,8 +257,10 @@ class Rehearsal:
         packages = home / "packages"
         packages.mkdir()
         url = f"http://127.0.0.1:{(number := port())}"
-        with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
-            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *python_files(self.out), env=environment)
+        with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", "--hash-algo", "sha256", packages):
+            if self.before:
+                publish_python(self.before_source, self.before, url, packages, environment)
+            publish_python(self.maker.source, self.out, url, packages, environment)
             for name in ("venv", "sources"):
                 run("python3", "-m", "venv", home / name, env=environment)
             run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
@@ -250,6 +295,8 @@ class Rehearsal:
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
+            if self.before:
+                publish_npm(self.before_source, self.before, url, environment)
             publish_npm(self.maker.source, self.out, url, environment)
             project = home / "project"
             project.mkdir()

@@ -27,7 +27,7 @@ import publish  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
 from rehearse import download  # noqa: E402
-from rehearse import CHECK, CRATES, NPM, step  # noqa: E402
+from rehearse import CHECK, COMPARED, CRATES, IMAGE, MAKE, NPM, step  # noqa: E402
 from rehearse import lines as release_lines  # noqa: E402
 
 MAIL = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
@@ -262,11 +262,10 @@ def kept(folder):
     print("release::kept ok 3")
 
 
-COMPARED = "these are the files that the owner has signed"
 WHEELS = "wheels and sources"
 PAGE = "the files, the sums and their signature, as they were verified"
-# The rehearsal does what the first two do: it is that command, and it installs what it needs.
-ELSEWHERE = ["what Debian's image lacks", "make and rehearse", CHECK, CRATES, NPM]
+# runner.py runs the first two, and the rehearsal the others.
+ELSEWHERE = [IMAGE, MAKE, CHECK, CRATES, NPM]
 
 
 def steps(folder):
@@ -287,6 +286,17 @@ def steps(folder):
     assert said[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in said and "--draft" in said, said
     assert said[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in said, said
     typed(WHEELS)
+    # The workflow's checkout belongs to another user than the one who runs the steps, and Git reads nothing of it unless it is told to.
+    [trust] = re.findall(r"^ +(git config --global .*)", (ROOT / ".github/workflows/release.yml").read_text(), re.MULTILINE)
+    home, checkout = there / "home", there / "checkout"
+    home.mkdir()
+    git("clone", "--quiet", "--no-checkout", ROOT, checkout, cwd=there)
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "1001:1001", checkout], check=True)
+        cloned = lambda: subprocess.run(["git", "clone", "--quiet", "--bare", checkout, there / "clone"], env={**os.environ, "HOME": str(home)}, capture_output=True).returncode  # noqa: E731
+        assert cloned(), "another user's repository is read"
+        subprocess.run(["sh", "-e", "-c", trust], env={**os.environ, "HOME": str(home)}, check=True)
+        assert cloned() == 0
     assert sorted(file.name for file in (there / "python").iterdir()) == ["fastgcm-0.1.0-abi3.whl", "fastgcm-0.1.0.tar.gz"]
     print(f"release::steps ok {len(names)}")
 
