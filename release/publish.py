@@ -59,7 +59,10 @@ def npm(file):
 
 def wheel(file):
     page = asked("FASTGCM_PYPI", "https://pypi.org", "/simple/fastgcm/")
-    return file.name, compared(dict(re.findall(r'/([^/"#]+)#sha256=([0-9a-f]{64})', page)).get(file.name), sha256(file))
+    there = dict(re.findall(r'/([^/"#]+)#sha256=([0-9a-f]{64})', page))
+    if page and not there:
+        raise SystemExit("publish: PyPI's answer has no sums of files")
+    return file.name, compared(there.get(file.name), sha256(file))
 
 
 def compared(there, here):

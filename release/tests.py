@@ -182,7 +182,7 @@ class Registries(BaseHTTPRequestHandler):
 
     def do_GET(self):
         page = self.pages.get(self.path)
-        self.send_response(404 if page is None else 200)
+        self.send_response(404 if page is None else 500 if page == "ill" else 200)
         self.end_headers()
         self.wfile.write((page or "").encode())
 
@@ -227,6 +227,14 @@ def resumed(folder):
                 raise AssertionError(place)
             del Registries.pages[place]
             assert len(names()) == 1
+            for answer in ("ill", "<html>Please accept the rules of this network</html>", page(right)[:-9]):
+                Registries.pages[place] = answer
+                try:
+                    publish.found(made)
+                except (SystemExit, ValueError, OSError):
+                    count += 1
+                else:
+                    raise AssertionError(f"{place}: {answer}")
             Registries.pages[place] = page(right)
             count += 2
         wheel.unlink()
@@ -238,6 +246,29 @@ def resumed(folder):
             raise AssertionError("no wheel")
         server.shutdown()
     print(f"release::resumed ok {count + 1}")
+
+
+def habits(folder):
+    """The commit of a release is the same, whatever its owner has set for all of Git."""
+    source = folder / "habits"
+    source.mkdir()
+    settings = {"commit.gpgSign": "true", "tag.gpgSign": "true", "core.autocrlf": "true", "core.hooksPath": str(source), "gpg.program": "false"}
+    (source / "config").write_text("".join(f"[{name.split('.')[0]}]\n{name.split('.')[1]} = {value}\n" for name, value in settings.items()))
+    (source / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (source / "pre-commit").chmod(0o755)
+    copy = source / "copy"
+    git("clone", "--quiet", "--shared", "--no-tags", ROOT, copy, cwd=source)
+    program = "import release; release.without_habits(); release.clone('0.1.0')"
+    commits = []
+    for config in ("/dev/null", source / "config"):
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": str(config), "PYTHONPATH": str(copy / "release"), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", program], cwd=copy, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        made = copy / "target/releases/source"
+        assert git("cat-file", "-t", "v0.1.0", cwd=made) == "commit\n" and b"\r\n" not in (made / "README.md").read_bytes()
+        commits.append(git("rev-parse", "HEAD", cwd=made))
+    assert commits[0] == commits[1]
+    print(f"release::habits ok {len(settings)}")
 
 
 def kept(folder):
@@ -358,6 +389,7 @@ def main():
         published(pathlib.Path(folder))
         resumed(pathlib.Path(folder))
         kept(pathlib.Path(folder))
+        habits(pathlib.Path(folder))
         compared(pathlib.Path(folder))
         steps(pathlib.Path(folder))
     rust()
