@@ -113,7 +113,7 @@ def download(out, folder, page, key, version):
                 (folder / urllib.parse.unquote(name)).write_bytes(file.read())
         page_server.shutdown()
     typed, owner = lines(page)
-    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder)
+    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder, env={**os.environ, "HOME": str(folder.parent)})
     if missing := [name for name in names if not name.startswith("SHA256SUMS") and f"\n{name}: OK" not in verified]:
         raise SystemExit(f"release: not verified: {missing}")
     run(HERE / "verify.sh", key, version, cwd=folder)
@@ -312,12 +312,16 @@ class Rehearsal:
 
     def java(self):
         home, environment = self.empty("java")
-        repository, jar = home / "repository", self.out / f"fastgcm-java-{self.version}.jar"
-        deploy = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4:deploy-file"
-        more = {"classifiers": "sources,javadoc", "types": "jar,jar", "files": ",".join(str(jar).replace(".jar", f"-{each}.jar") for each in ("sources", "javadoc"))}
-        options = {"file": jar, "pomFile": jar.with_suffix(".pom"), "url": f"file://{repository}", "repositoryId": "here", **more}
-        mvn = ["mvn", "--quiet", "--batch-mode", f"-Dmaven.repo.local={home}/m2"]
-        run(*mvn, deploy, *(f"-D{name}={value}" for name, value in options.items()), env=environment, cwd=home)
+        # What the owner uploads: it is a repository of Maven, and Maven compares its sums.
+        (home / "gpg").mkdir(mode=0o700)
+        gpg = ["--homedir", home / "gpg", "--batch", "--passphrase", ""]
+        run("gpg", *gpg, "--quick-generate-key", "rehearsal", env=environment)
+        run(HERE / "bundle.sh", self.out, *gpg, cwd=home, env=environment)
+        repository = home / "repository"
+        run("python3", "-m", "zipfile", "-e", "bundle.zip", repository, cwd=home)
+        for file in [each for pattern in ("jar", "pom") for each in repository.rglob(f"*.{pattern}")]:
+            run("gpg", *gpg, "--verify", f"{file}.asc", file, env=environment)
+        mvn = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", f"-Dmaven.repo.local={home}/m2"]
         project = home / "project"
         project.mkdir()
         dependency = re.search(r"<dependency>.*?</dependency>", self.page("docs/java.md"), re.DOTALL)[0]

@@ -30,6 +30,7 @@ DEBIAN = {
     "qemu-aarch64": ["qemu-user"],
     "ssh-keygen": ["openssh-client"],
     "openssl": ["openssl"],
+    "gpg": ["gpg", "gpg-agent"],
     "gzip": ["gzip", "tar", "dpkg-dev", "binutils"],
 }
 BEGUN = time.monotonic()
