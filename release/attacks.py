@@ -95,6 +95,13 @@ def replaced(one):
     sums(one.out)
 
 
+def another_before(one):
+    """Two signatures in one file: of what another has signed, and of the release."""
+    signature = (one.out / "SHA256SUMS.sig").read_text()
+    one.signed_by_another()
+    write(one.out / "SHA256SUMS.sig", (one.out / "SHA256SUMS.sig").read_text() + signature)
+
+
 def linked(one):
     """A file of the release behind a link: its sum is right, until somebody else changes it."""
     (one.out / FILE).rename(one.folder / "elsewhere")
@@ -112,6 +119,12 @@ def no_find(one):
     (one.folder / "bin").mkdir()
     script = 'case "$*" in *sha256sum*) exec /usr/bin/find "$@" ;; esac\nexit 1\n'
     write(one.folder / "bin/find", f"#!/bin/sh\n{script}").chmod(0o755)
+
+
+def no_room(one):
+    """A disk that has no room for a temporary file."""
+    (one.folder / "bin").mkdir()
+    write(one.folder / "bin/mktemp", "#!/bin/sh\nexit 1\n").chmod(0o755)
 
 
 def add(name, text="evil"):
@@ -148,6 +161,11 @@ ATTACKS = {
     "truncated sums": (lambda one: os.truncate(one.out / "SHA256SUMS", 80), True),
     "a package missing": (lambda one: (one.out / FILE).unlink(), False),
     "a find that fails": (no_find, False),
+    "a disk that is full": (no_room, False),
+    "sums with lines of Windows": (lambda one: (one.out / "SHA256SUMS").write_bytes((one.out / "SHA256SUMS").read_bytes().replace(b"\n", b"\r\n")), True),
+    "a version with a suffix": (lambda one: setattr(one, "version", "0.1.0-rc1"), True),
+    "a version that ends in a newline": (lambda one: setattr(one, "version", "0.1.0\n"), False),
+    "another's signature before the owner's": (another_before, True),
 }
 
 
@@ -180,7 +198,7 @@ def refused(script, name):
         plant(one)
         done = ran(one, [script, one.public, getattr(one, "version", "0.1.0")])
         assert done.returncode and "Good" not in done.stdout, f"{name}: {done}"
-        assert "\x1b" not in done.stderr and (done.returncode == 255 or name == "a find that fails" or "refused: " in done.stderr), f"{name}: {done}"
+        assert "\x1b" not in done.stderr and (done.returncode == 255 or name in ("a find that fails", "a disk that is full") or "refused: " in done.stderr), f"{name}: {done}"
     return alone
 
 

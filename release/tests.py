@@ -95,7 +95,7 @@ def pages():
 def owners(folder):
     """Only the key of SECURITY.md signs, and that is known before anything is made."""
     key, public = attacks.key(folder, "owner")
-    other, _ = attacks.key(folder, "other")
+    other, evil = attacks.key(folder, "other")
     locked = folder / "locked"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", locked], check=True)
     page = (ROOT / "SECURITY.md").read_text()
@@ -111,9 +111,16 @@ def owners(folder):
                 assert expected in str(error), error
             else:
                 raise AssertionError(wrong)
+        (folder / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public) + f"\necho 'fastgcm {evil}' > ~/fastgcm.signers\n")
+        try:
+            release.refuse_another_key(key)
+        except SystemExit as error:
+            assert "2 keys" in str(error), error
+        else:
+            raise AssertionError("two keys")
     finally:
         release.ROOT = ROOT
-    print("release::owners ok 4")
+    print("release::owners ok 5")
 
 
 def published(folder):
