@@ -20,7 +20,7 @@ import urllib.request
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
-from make import HERE, MACHINES, java25, python_files, run, said
+from make import HERE, MACHINES, Maker, java25, python_files, run, said
 
 # The steps of the workflow: those of the job that makes a release, which runner.py runs, and those that are run here.
 IMAGE = "what Debian's image lacks"
@@ -191,25 +191,12 @@ class Quiet(SimpleHTTPRequestHandler):
 class Rehearsal:
     def __init__(self, maker, out, version, key):
         self.maker, self.out, self.version, self.key = maker, out, version, key
-        self.before, self.before_source = self.earlier()
         # Far from the repository, whose workspace Cargo would find above.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
         print(f"release: the rehearsal is in {self.folder}")
         keep = ("PATH", "LANG", "RUSTUP_HOME", "SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
         self.environment = {name: maker.environment[name] for name in keep if name in maker.environment}
         self.environment["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup"))
-
-    def earlier(self):
-        """The newest release before this one that target/releases has, and a clone of its commit: registries have it already then."""
-        number = lambda name: tuple(map(int, name.split(".")))  # noqa: E731
-        names = [path.name for path in self.out.parent.iterdir() if re.fullmatch(r"\d+\.\d+\.\d+", path.name) and number(path.name) < number(self.version)]
-        if not names:
-            return None, None
-        name = max(names, key=number)
-        source = self.maker.build / f"source-{name}"
-        run("git", "clone", "--quiet", "--branch", f"v{name}", HERE.parent, source)
-        print(f"release: registries have {name} already")
-        return self.out.parent / name, source
 
     def empty(self, name):
         """A folder that is the home of a person who has nothing."""
@@ -225,19 +212,29 @@ class Rehearsal:
         (folder := self.folder / "verified" / "downloaded").mkdir(parents=True)
         download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
 
+    def later(self):
+        """The crates of the next release, made of this one's commit, and this one's packages for Python and npm."""
+        *numbers, last = self.version.split(".")
+        version, source, out = ".".join([*numbers, str(int(last) + 1)]), self.folder / "later", self.folder / "later-made"
+        run("git", "clone", "--quiet", self.maker.source, source)
+        for manifest in (source / "Cargo.toml", *source.glob("crates/*/Cargo.toml")):
+            manifest.write_text(re.sub(rf"(?<![\d.=]){re.escape(self.version)}(?!\.?\d)", version, manifest.read_text()))
+        run("cargo", "update", "--quiet", "--workspace", "--offline", cwd=source)
+        run("git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost", "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=source)
+        out.mkdir()
+        (build := self.folder / "later-built").mkdir()
+        Maker(source, out, build, self.maker.build.parent / "tools/bin", version).crates()
+        for file in (*python_files(self.out), *self.out.glob("*.tgz")):
+            shutil.copy(file, out)
+        return source, out
+
     def rust(self):
         home, environment = self.empty("rust")
         registry = Registry()
         (home / ".cargo").mkdir()
         (home / ".cargo/config.toml").write_text(registry.source())
         target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
-        if self.before:
-            publish_crates(self.before_source, self.before, registry, target)
         publish_crates(self.maker.source, self.out, registry, target)
-        sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
-        made = {file.name: file.read_bytes() for folder in (self.before, self.out) if folder for file in folder.glob("*.crate")}
-        if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
-            raise SystemExit(f"release: other crates were published than were made: {differ}")
         readme = self.page("README.md")
         run("cargo", "new", "--quiet", "program", cwd=home, env=environment)
         [line] = re.findall(r"^cargo add fastgcm.*$", readme, re.MULTILINE)
@@ -250,6 +247,13 @@ class Rehearsal:
         run("cargo", "run", "--quiet", cwd=home / "program", env=environment)
         run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
         run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
+        # The next release over this one: a crate that keeps its number is left as it is.
+        source, out = self.later()
+        publish_crates(source, out, registry, target)
+        sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
+        made = [(file.name, file.read_bytes()) for folder in (self.out, out) for file in folder.glob("*.crate")]
+        wanted("a crate that keeps its number is made again", not [*out.glob("fastgcm-aes-gcm-*")])
+        wanted("other crates were published than were made", len(made) == len(sent) and dict(made) == sent)
         registry.shutdown()
 
     def python(self):
@@ -258,8 +262,6 @@ class Rehearsal:
         packages.mkdir()
         url = f"http://127.0.0.1:{(number := port())}"
         with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", "--hash-algo", "sha256", packages):
-            if self.before:
-                publish_python(self.before_source, self.before, url, packages, environment)
             publish_python(self.maker.source, self.out, url, packages, environment)
             for name in ("venv", "sources"):
                 run("python3", "-m", "venv", home / name, env=environment)
@@ -295,8 +297,6 @@ class Rehearsal:
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
-            if self.before:
-                publish_npm(self.before_source, self.before, url, environment)
             publish_npm(self.maker.source, self.out, url, environment)
             project = home / "project"
             project.mkdir()

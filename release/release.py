@@ -121,7 +121,7 @@ def clone(version):
     step("clone")
     source = RELEASES / "source"
     shutil.rmtree(source, ignore_errors=True)
-    run("git", "clone", "--quiet", "--no-tags", ROOT, source)
+    run("git", "clone", "--quiet", ROOT, source)
     last = said("git", "log", "-1", "--format=%cI", cwd=source)
     old = re.escape(current())
     for page in (source / "SECURITY.md", source / "README.md"):

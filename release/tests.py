@@ -300,14 +300,17 @@ def kept(folder):
     git("add", "--all", cwd=there)
     git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
     maker = make.Maker.__new__(make.Maker)
-    maker.source, make.HERE = there, there / "release"
+    maker.source, maker.version = there, "0.1.1"
     answer = lambda: (maker.released_before(own), maker.released_before(ours))  # noqa: E731
     assert answer() == (False, False)
     git("tag", "v0.1.0", cwd=there)
     assert answer() == (True, False)
+    maker.version = "0.1.0"
+    assert answer() == (False, False)
+    maker.version = "0.1.1"
     own.write_text('version = "0.10.4"\n')
     assert answer() == (False, False)
-    print("release::kept ok 3")
+    print("release::kept ok 4")
 
 
 WHEELS = "wheels and sources"
