@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes the bundle that Maven Central takes, bundle.zip: bundle.sh RELEASE [OPTION OF GPG]..., with the folder of a release. What is in it is the layout of a
+# Makes the bundle that Maven Central takes, bundle.zip beside the folder of a release: bundle.sh FOLDER [OPTION OF GPG].... What is in it is the layout of a
 # repository, each file with its sums and with the owner's signature.
 set -eu
-release=$(realpath "$1") bundle=$PWD/bundle.zip folder=$(mktemp -d)
+release=$(realpath "$1") folder=$(mktemp -d)
+bundle=$(dirname "$release")/bundle.zip
 shift
 trap 'rm -r "$folder"' EXIT
 place=$folder/io/github/fastgcm/fastgcm-java/$(basename "$release")

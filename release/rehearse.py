@@ -316,9 +316,9 @@ class Rehearsal:
         (home / "gpg").mkdir(mode=0o700)
         gpg = ["--homedir", home / "gpg", "--batch", "--passphrase", ""]
         run("gpg", *gpg, "--quick-generate-key", "rehearsal", env=environment)
-        run(HERE / "bundle.sh", self.out, *gpg, cwd=home, env=environment)
+        run(HERE / "bundle.sh", self.out, *gpg, env=environment)
         repository = home / "repository"
-        run("python3", "-m", "zipfile", "-e", "bundle.zip", repository, cwd=home)
+        run("python3", "-m", "zipfile", "-e", self.out.parent / "bundle.zip", repository)
         for file in [each for pattern in ("jar", "pom") for each in repository.rglob(f"*.{pattern}")]:
             run("gpg", *gpg, "--verify", f"{file}.asc", file, env=environment)
         mvn = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", f"-Dmaven.repo.local={home}/m2"]
