@@ -86,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.answer(200, archive)
             template = here.downloads if "{" in here.downloads else here.downloads + "/{crate}/{version}/download"
             return self.answer(302, Location=template.replace("{crate}", found[1]).replace("{version}", found[2]))
+        if self.path.startswith("/none/"):  # registries of npm and PyPI that know nothing
+            return self.answer(404)
         name = self.path.rsplit("/", 1)[-1]
         if name in here.index:
             return self.answer(200, "".join(json.dumps(each) + "\n" for each in here.index[name]).encode())

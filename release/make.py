@@ -61,8 +61,10 @@ class Maker:
     def released_before(self, manifest):
         """Whether an earlier release had this crate with the number that it has: what a registry has is left as it is."""
         own = re.search(r'^version = "[\d.]+"', manifest.read_text(), re.MULTILINE)
-        path, there = manifest.relative_to(self.source), ["git", "-C", HERE.parent]
+        path, there = manifest.relative_to(self.source), ["git", "-C", self.source]
         for tag in said(*there, "tag", "--list", "v[0-9]*").split() if own else []:
+            if tag == f"v{self.version}":
+                continue
             before = subprocess.run([*there, "show", f"{tag}:{path}"], capture_output=True, text=True).stdout
             if re.search(f"^{re.escape(own[0])}", before, re.MULTILINE):
                 return True

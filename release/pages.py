@@ -41,7 +41,7 @@ def released(text, source, path, version):
     if of_a_crate or path.name == "java.md":
         text = f"{text.rstrip()}\n\n{security(source, version)}"
     text = re.sub(r"<!-- unreleased -->.*?<!-- released\s?(.*?)-->", r"\1", text, flags=re.DOTALL)
-    text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' )\d+\.\d+\.\d+", rf"\g<1>{version}", text)
+    text = re.sub(r"(-n fastgcm-|\"fastgcm-|verify\.sh '[^']+' |`NAME-)\d+\.\d+\.\d+", rf"\g<1>{version}", text)
     text = re.sub(r'path = "\.\./fastgcm/crates/([a-z0-9-]+)"', of_crate, text)
     text = re.sub(r" --path (?:\.\./)+fastgcm/crates/[a-z0-9-]+(?: # a copy of this repository; and)?", "", text)
     text = text.replace(f"{REPOSITORY}/blob/main/", f"{REPOSITORY}/blob/v{version}/")

@@ -59,7 +59,14 @@ def npm(file):
 
 def wheel(file):
     page = asked("FASTGCM_PYPI", "https://pypi.org", "/simple/fastgcm/")
-    return file.name, compared(dict(re.findall(r'/([^/"#]+)#sha256=([0-9a-f]{64})', page)).get(file.name), sha256(file))
+    there = dict(re.findall(r'/([^/"#]+)#sha256=([0-9a-f]{64})', page))
+    if page and not there:
+        raise SystemExit("publish: PyPI's answer has no sums of files")
+    # pip would prefer another's wheel of this version if it names the machine more closely than ours.
+    ours = re.match(r"fastgcm-\d+\.\d+\.\d+(?=[-.])", file.name)[0]
+    if strangers := [name for name in there if re.match(rf"{re.escape(ours)}(?!\d)", name) and not (file.parent / name).exists()]:
+        raise SystemExit(f"publish: refused, and nothing is uploaded: PyPI has files of this version that nobody made here: {', '.join(strangers)}")
+    return file.name, compared(there.get(file.name), sha256(file))
 
 
 def compared(there, here):

@@ -20,9 +20,12 @@ import urllib.request
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
-from make import HERE, MACHINES, java25, python_files, run, said
+from make import HERE, MACHINES, Maker, java25, python_files, run, said
 
-# The steps of the workflow that are run here.
+# The steps of the workflow: those of the job that makes a release, which runner.py runs, and those that are run here.
+IMAGE = "what Debian's image lacks"
+MAKE = "make and rehearse"
+COMPARED = "these are the files that the owner has signed"
 CHECK = "what each registry has"
 CRATES = "publish each crate that is not there, behind those that it depends on"
 NPM = "publish the libraries that are not there, then the package that chooses among them"
@@ -110,7 +113,7 @@ def download(out, folder, page, key, version):
                 (folder / urllib.parse.unquote(name)).write_bytes(file.read())
         page_server.shutdown()
     typed, owner = lines(page)
-    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder)
+    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder, env={**os.environ, "HOME": str(folder.parent)})
     if missing := [name for name in names if not name.startswith("SHA256SUMS") and f"\n{name}: OK" not in verified]:
         raise SystemExit(f"release: not verified: {missing}")
     run(HERE / "verify.sh", key, version, cwd=folder)
@@ -124,35 +127,60 @@ def step(source, name):
     return textwrap.dedent(block[1] or block[2])
 
 
+def typed(source, out, name, environment):
+    """Types what a step of the workflow has, where the files of a release are in the folder `made`; says whether that ended well."""
+    (made := source / "made").symlink_to(out)
+    try:
+        return subprocess.run(["sh", "-e", "-c", step(source, name)], cwd=source, env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}).returncode == 0
+    finally:
+        made.unlink()
+
+
+def wanted(what, done):
+    if not done:
+        raise SystemExit(f"release: {what}")
+
+
+def registries(nothing, **urls):
+    """What tells publish.py which registries there are: NOTHING knows no package."""
+    return {f"FASTGCM_{name}": urls.get(name, nothing) for name in ("CRATES", "NPM", "PYPI")}
+
+
 def publish_crates(source, out, registry, environment):
     """Publishes crates as the workflow does: the registry fails in the middle, and a second run goes on; other bytes under a name are refused."""
-    everywhere = {"FASTGCM_CRATES": registry.url, "FASTGCM_NPM": f"{registry.url}/none", "FASTGCM_PYPI": f"{registry.url}/none"}
-    environment = {**environment, **everywhere, "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]', "PYTHONDONTWRITEBYTECODE": "1"}
-    (source / "made").symlink_to(out)
-    upload, check = (["sh", "-e", "-c", step(source, name)] for name in (CRATES, CHECK))
-    registry.left = 3
-    if subprocess.run(upload, cwd=source, env=environment).returncode == 0 or len(registry.crates) != 3:
-        raise SystemExit("release: a registry failed, and nobody noticed")
+    environment = {**environment, **registries(f"{registry.url}/none", CRATES=registry.url), "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]'}
+    before, registry.left = len(registry.crates), 3
+    wanted("a registry failed, and nobody noticed", not typed(source, out, CRATES, environment) and len(registry.crates) == before + 3)
     registry.left = 1000
-    run(*upload, cwd=source, env=environment)
-    known = [each for versions in registry.index.values() for each in versions]
-    known[0]["cksum"], right = "0" * 64, known[0]["cksum"]
-    if subprocess.run(check, cwd=source, env=environment).returncode == 0:
-        raise SystemExit("release: a registry had other bytes, and nobody noticed")
-    known[0]["cksum"] = right
-    registry.left = 0
-    run(*upload, cwd=source, env=environment)
-    (source / "made").unlink()
+    wanted("the second run did not go on", typed(source, out, CRATES, environment))
+    known = registry.index["fastgcm"][-1]
+    known["cksum"], right = "0" * 64, known["cksum"]
+    wanted("a registry had other bytes, and nobody noticed", not typed(source, out, CHECK, environment))
+    known["cksum"], registry.left = right, 0
+    wanted("nothing was missing, and something was uploaded", typed(source, out, CRATES, environment))
 
 
 def publish_npm(source, out, url, environment):
     """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
-    everywhere = {"FASTGCM_CRATES": f"{url}/none", "FASTGCM_NPM": url, "FASTGCM_PYPI": f"{url}/none", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**environment, **registries(f"{url}/none", NPM=url)}
     run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
-    (source / "made").symlink_to(out)
     for _ in range(2):
-        run("sh", "-e", "-c", step(source, NPM), cwd=source, env={**environment, **everywhere})
-    (source / "made").unlink()
+        wanted("npm's packages are not published", typed(source, out, NPM, environment))
+
+
+def publish_python(source, out, url, folder, environment):
+    """Uploads the wheels in two halves, as if the first run had been interrupted. (The workflow's action does so by `skip-existing`, which needs PyPI itself.)
+    The workflow's step that asks registries knows the halves, and refuses other bytes."""
+    upload = ["twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url]
+    environment = {**environment, **registries(f"{url}/none", PYPI=url)}
+    files = python_files(out)
+    for half in (files[:2], files[2:]):
+        run(*upload, *half, env=environment)
+        wanted("what PyPI has is refused", typed(source, out, CHECK, environment))
+    kept = shutil.copy(folder / files[0].name, folder.parent)
+    (folder / files[0].name).write_bytes(b"others")
+    wanted("PyPI had other bytes, and nobody noticed", not typed(source, out, CHECK, environment))
+    shutil.copy(kept, folder)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -184,6 +212,22 @@ class Rehearsal:
         (folder := self.folder / "verified" / "downloaded").mkdir(parents=True)
         download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
 
+    def later(self):
+        """The crates of the next release, made of this one's commit, and this one's packages for Python and npm."""
+        *numbers, last = self.version.split(".")
+        version, source, out = ".".join([*numbers, str(int(last) + 1)]), self.folder / "later", self.folder / "later-made"
+        run("git", "clone", "--quiet", self.maker.source, source)
+        for manifest in (source / "Cargo.toml", *source.glob("crates/*/Cargo.toml")):
+            manifest.write_text(re.sub(rf"(?<![\d.=]){re.escape(self.version)}(?!\.?\d)", version, manifest.read_text()))
+        run("cargo", "update", "--quiet", "--workspace", "--offline", cwd=source)
+        run("git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost", "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=source)
+        out.mkdir()
+        (build := self.folder / "later-built").mkdir()
+        Maker(source, out, build, self.maker.build.parent / "tools/bin", version).crates()
+        for file in (*python_files(self.out), *self.out.glob("*.tgz")):
+            shutil.copy(file, out)
+        return source, out
+
     def rust(self):
         home, environment = self.empty("rust")
         registry = Registry()
@@ -191,10 +235,6 @@ class Rehearsal:
         (home / ".cargo/config.toml").write_text(registry.source())
         target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
         publish_crates(self.maker.source, self.out, registry, target)
-        sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
-        made = {file.name: file.read_bytes() for file in self.out.glob("*.crate")}
-        if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
-            raise SystemExit(f"release: other crates were published than were made: {differ}")
         readme = self.page("README.md")
         run("cargo", "new", "--quiet", "program", cwd=home, env=environment)
         [line] = re.findall(r"^cargo add fastgcm.*$", readme, re.MULTILINE)
@@ -207,6 +247,13 @@ class Rehearsal:
         run("cargo", "run", "--quiet", cwd=home / "program", env=environment)
         run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
         run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
+        # The next release over this one: a crate that keeps its number is left as it is.
+        source, out = self.later()
+        publish_crates(source, out, registry, target)
+        sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
+        made = [(file.name, file.read_bytes()) for folder in (self.out, out) for file in folder.glob("*.crate")]
+        wanted("a crate that keeps its number is made again", not [*out.glob("fastgcm-aes-gcm-*")])
+        wanted("other crates were published than were made", len(made) == len(sent) and dict(made) == sent)
         registry.shutdown()
 
     def python(self):
@@ -214,8 +261,8 @@ class Rehearsal:
         packages = home / "packages"
         packages.mkdir()
         url = f"http://127.0.0.1:{(number := port())}"
-        with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
-            run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *python_files(self.out), env=environment)
+        with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", "--hash-algo", "sha256", packages):
+            publish_python(self.maker.source, self.out, url, packages, environment)
             for name in ("venv", "sources"):
                 run("python3", "-m", "venv", home / name, env=environment)
             run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
@@ -265,12 +312,16 @@ class Rehearsal:
 
     def java(self):
         home, environment = self.empty("java")
-        repository, jar = home / "repository", self.out / f"fastgcm-java-{self.version}.jar"
-        deploy = "org.apache.maven.plugins:maven-deploy-plugin:3.1.4:deploy-file"
-        more = {"classifiers": "sources,javadoc", "types": "jar,jar", "files": ",".join(str(jar).replace(".jar", f"-{each}.jar") for each in ("sources", "javadoc"))}
-        options = {"file": jar, "pomFile": jar.with_suffix(".pom"), "url": f"file://{repository}", "repositoryId": "here", **more}
-        mvn = ["mvn", "--quiet", "--batch-mode", f"-Dmaven.repo.local={home}/m2"]
-        run(*mvn, deploy, *(f"-D{name}={value}" for name, value in options.items()), env=environment, cwd=home)
+        # What the owner uploads: it is a repository of Maven, and Maven compares its sums.
+        (home / "gpg").mkdir(mode=0o700)
+        gpg = ["--homedir", home / "gpg", "--batch", "--passphrase", ""]
+        run("gpg", *gpg, "--quick-generate-key", "rehearsal", env=environment)
+        run(HERE / "bundle.sh", self.out, *gpg, env=environment)
+        repository = home / "repository"
+        run("python3", "-m", "zipfile", "-e", self.out.parent / "bundle.zip", repository)
+        for file in [each for pattern in ("jar", "pom") for each in repository.rglob(f"*.{pattern}")]:
+            run("gpg", *gpg, "--verify", f"{file}.asc", file, env=environment)
+        mvn = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", f"-Dmaven.repo.local={home}/m2"]
         project = home / "project"
         project.mkdir()
         dependency = re.search(r"<dependency>.*?</dependency>", self.page("docs/java.md"), re.DOTALL)[0]

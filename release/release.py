@@ -30,6 +30,7 @@ DEBIAN = {
     "qemu-aarch64": ["qemu-user"],
     "ssh-keygen": ["openssh-client"],
     "openssl": ["openssl"],
+    "gpg": ["gpg", "gpg-agent"],
     "gzip": ["gzip", "tar", "dpkg-dev", "binutils"],
 }
 BEGUN = time.monotonic()
@@ -54,7 +55,18 @@ def current():
 
 def owner():
     """The owner's public key in two words, as SECURITY.md has it."""
-    return re.search("^echo 'fastgcm (.*)' >", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)[1]
+    keys = re.findall("^echo 'fastgcm (.*)' >", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
+    if len(keys) != 1:
+        refuse(f"SECURITY.md has {len(keys)} keys that sign, and not one")
+    return keys[0]
+
+
+def without_habits():
+    """What an owner has set for all of Git (to sign each commit, to end lines as Windows does), or for new files, would make another commit or other files."""
+    os.umask(0o022)
+    os.environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    # That of a runner belongs to another user.
+    os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
 
 
 def number(version):
@@ -109,7 +121,7 @@ def clone(version):
     step("clone")
     source = RELEASES / "source"
     shutil.rmtree(source, ignore_errors=True)
-    run("git", "clone", "--quiet", "--no-tags", ROOT, source)
+    run("git", "clone", "--quiet", ROOT, source)
     last = said("git", "log", "-1", "--format=%cI", cwd=source)
     old = re.escape(current())
     for page in (source / "SECURITY.md", source / "README.md"):
@@ -224,6 +236,7 @@ def main():
     options.add_argument("--key", type=pathlib.Path, help="the owner's private key (ssh-keygen)")
     options.add_argument("--checks", help="names of checks of .ci/run, in place of the gate; '' for none")
     options = options.parse_args()
+    without_habits()
     refuse_what_is_wrong(options)
     version, out = options.version, RELEASES / options.version
     before, partial, build = (RELEASES / name for name in (f"{version}.before", f"{version}.partial", "build"))

@@ -27,7 +27,7 @@ import publish  # noqa: E402
 import release  # noqa: E402
 from pages import released  # noqa: E402
 from rehearse import download  # noqa: E402
-from rehearse import CHECK, CRATES, NPM, step  # noqa: E402
+from rehearse import CHECK, COMPARED, CRATES, IMAGE, MAKE, NPM, step  # noqa: E402
 from rehearse import lines as release_lines  # noqa: E402
 
 MAIL = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
@@ -95,7 +95,7 @@ def pages():
 def owners(folder):
     """Only the key of SECURITY.md signs, and that is known before anything is made."""
     key, public = attacks.key(folder, "owner")
-    other, _ = attacks.key(folder, "other")
+    other, evil = attacks.key(folder, "other")
     locked = folder / "locked"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", locked], check=True)
     page = (ROOT / "SECURITY.md").read_text()
@@ -111,9 +111,16 @@ def owners(folder):
                 assert expected in str(error), error
             else:
                 raise AssertionError(wrong)
+        (folder / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public) + f"\necho 'fastgcm {evil}' > ~/fastgcm.signers\n")
+        try:
+            release.refuse_another_key(key)
+        except SystemExit as error:
+            assert "2 keys" in str(error), error
+        else:
+            raise AssertionError("two keys")
     finally:
         release.ROOT = ROOT
-    print("release::owners ok 4")
+    print("release::owners ok 5")
 
 
 def published(folder):
@@ -182,7 +189,7 @@ class Registries(BaseHTTPRequestHandler):
 
     def do_GET(self):
         page = self.pages.get(self.path)
-        self.send_response(404 if page is None else 200)
+        self.send_response(404 if page is None else 500 if page == "ill" else 200)
         self.end_headers()
         self.wfile.write((page or "").encode())
 
@@ -227,8 +234,26 @@ def resumed(folder):
                 raise AssertionError(place)
             del Registries.pages[place]
             assert len(names()) == 1
+            for answer in ("ill", "<html>Please accept the rules of this network</html>", page(right)[:40]):
+                Registries.pages[place] = answer
+                try:
+                    publish.found(made)
+                except (SystemExit, ValueError, OSError):
+                    count += 1
+                else:
+                    raise AssertionError(f"{place}: {answer}")
             Registries.pages[place] = page(right)
             count += 2
+        before = Registries.pages["/simple/fastgcm/"]
+        Registries.pages["/simple/fastgcm/"] = f'{before}<a href="x/fastgcm-0.1.0.post1-py3-none-any.whl#sha256={"0" * 64}"></a>'
+        try:
+            publish.found(made)
+        except SystemExit as error:
+            assert "nobody made here: fastgcm-0.1.0.post1" in str(error), error
+            Registries.pages["/simple/fastgcm/"] = before.replace("0.1.0", "0.1.01") + before
+            assert names() == []
+        else:
+            raise AssertionError("another's wheel of this version")
         wheel.unlink()
         try:
             publish.found(made)
@@ -238,6 +263,29 @@ def resumed(folder):
             raise AssertionError("no wheel")
         server.shutdown()
     print(f"release::resumed ok {count + 1}")
+
+
+def habits(folder):
+    """The commit of a release is the same, whatever its owner has set for all of Git."""
+    source = folder / "habits"
+    source.mkdir()
+    settings = {"commit.gpgSign": "true", "tag.gpgSign": "true", "core.autocrlf": "true", "core.hooksPath": str(source), "gpg.program": "false"}
+    (source / "config").write_text("".join(f"[{name.split('.')[0]}]\n{name.split('.')[1]} = {value}\n" for name, value in settings.items()))
+    (source / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (source / "pre-commit").chmod(0o755)
+    copy = source / "copy"
+    git("clone", "--quiet", "--shared", "--no-tags", ROOT, copy, cwd=source)
+    program = "import release; release.without_habits(); release.clone('0.1.0')"
+    commits = []
+    for config in ("/dev/null", source / "config"):
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": str(config), "PYTHONPATH": str(copy / "release"), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", program], cwd=copy, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        made = copy / "target/releases/source"
+        assert git("cat-file", "-t", "v0.1.0", cwd=made) == "commit\n" and b"\r\n" not in (made / "README.md").read_bytes()
+        commits.append(git("rev-parse", "HEAD", cwd=made))
+    assert commits[0] == commits[1]
+    print(f"release::habits ok {len(settings)}")
 
 
 def kept(folder):
@@ -252,21 +300,23 @@ def kept(folder):
     git("add", "--all", cwd=there)
     git("commit", "--quiet", "--message", "Release 0.1.0", cwd=there)
     maker = make.Maker.__new__(make.Maker)
-    maker.source, make.HERE = there, there / "release"
+    maker.source, maker.version = there, "0.1.1"
     answer = lambda: (maker.released_before(own), maker.released_before(ours))  # noqa: E731
     assert answer() == (False, False)
     git("tag", "v0.1.0", cwd=there)
     assert answer() == (True, False)
+    maker.version = "0.1.0"
+    assert answer() == (False, False)
+    maker.version = "0.1.1"
     own.write_text('version = "0.10.4"\n')
     assert answer() == (False, False)
-    print("release::kept ok 3")
+    print("release::kept ok 4")
 
 
-COMPARED = "these are the files that the owner has signed"
 WHEELS = "wheels and sources"
 PAGE = "the files, the sums and their signature, as they were verified"
-# The rehearsal does what the first two do: it is that command, and it installs what it needs.
-ELSEWHERE = ["what Debian's image lacks", "make and rehearse", CHECK, CRATES, NPM]
+# runner.py runs the first two, the rehearsal the others; the last installs a version of Rust, where there is one already.
+ELSEWHERE = [IMAGE, MAKE, CHECK, CRATES, NPM, "the Cargo that has packed the crates"]
 
 
 def steps(folder):
@@ -287,13 +337,26 @@ def steps(folder):
     assert said[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in said and "--draft" in said, said
     assert said[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in said, said
     typed(WHEELS)
+    # The workflow's checkout belongs to another user than the one who runs the steps, and Git reads nothing of it unless it is told to.
+    [trust] = re.findall(r"^ +(git config --global .*)", (ROOT / ".github/workflows/release.yml").read_text(), re.MULTILINE)
+    home, checkout = there / "home", there / "checkout"
+    home.mkdir()
+    git("clone", "--quiet", "--no-checkout", ROOT, checkout, cwd=there)
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "1001:1001", checkout], check=True)
+        cloned = lambda: subprocess.run(["git", "clone", "--quiet", "--bare", checkout, there / "clone"], env={**os.environ, "HOME": str(home)}, capture_output=True).returncode  # noqa: E731
+        assert cloned(), "another user's repository is read"
+        subprocess.run(["sh", "-e", "-c", trust], env={**os.environ, "HOME": str(home)}, check=True)
+        assert cloned() == 0
     assert sorted(file.name for file in (there / "python").iterdir()) == ["fastgcm-0.1.0-abi3.whl", "fastgcm-0.1.0.tar.gz"]
     print(f"release::steps ok {len(names)}")
 
 
 def rust():
     """The owner builds with the version of Rust that the workflow has, or the files would be others."""
-    assert re.fullmatch(r"1\.\d+\.\d+", release.wanted_rust())
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    named = re.findall(r"(?:toolchain|toolchain install|RUSTUP_TOOLCHAIN:) (\d[\d.]+)", workflow)
+    assert named == [release.wanted_rust()] * 3, named
     release.refuse_another_rust(subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()[1])
     try:
         release.refuse_another_rust("1.0.0")
@@ -348,6 +411,7 @@ def main():
         published(pathlib.Path(folder))
         resumed(pathlib.Path(folder))
         kept(pathlib.Path(folder))
+        habits(pathlib.Path(folder))
         compared(pathlib.Path(folder))
         steps(pathlib.Path(folder))
     rust()
