@@ -36,6 +36,11 @@ fn sizes() {
             verb.run(&mut keys, &forged, false);
         }
     }
+    #[cfg(feature = "hazmat")]
+    {
+        let (plan, part) = (Plan::new([1; 12], fastgcm::limits::TEXT, 1 << 26).unwrap(), 1 << 26);
+        assert!(plan.parts().zip(0u64..).all(|(range, i)| range.start == i * part && range.end > i * part));
+    }
     passed("api::sizes", verbs::table().len(), verbs::table().len());
 }
 
