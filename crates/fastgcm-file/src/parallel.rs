@@ -53,7 +53,7 @@ pub fn seal(
 ) -> Result<u64, Error> {
     let (header, cipher) = Cipher::create(key, context)?;
     sealed.write_all(&header)?;
-    seal_chunks(&cipher, text, sealed, threads)
+    seal_chunks(&cipher, 0, text, sealed, threads)
 }
 
 /// Opens the sealed file that it reads from `sealed`, and writes the text to `text`, each chunk after it was verified. Returns the number
@@ -85,15 +85,16 @@ pub(crate) enum End {
     OfRange,
 }
 
-/// Seals all chunks of a file. Returns how many bytes of text there were.
+/// Seals the chunks of a file from number `first` on. Returns how many bytes of text there were.
 pub(crate) fn seal_chunks(
     cipher: &Cipher,
+    first: u64,
     text: impl Read + Send,
     sealed: impl Write + Send,
     threads: NonZero<usize>,
 ) -> Result<u64, Error> {
     let convert = |unit: u64, text: &[u8], last: bool, sealed: &mut [u8]| {
-        let mut number = unit * UNIT as u64;
+        let mut number = first + unit * UNIT as u64;
         let (full, rest) = text.as_chunks::<CHUNK_LEN>();
         let (slots, tail) = sealed.as_chunks_mut::<SEALED_CHUNK_LEN>();
         for (text, sealed) in full.iter().zip(&mut *slots) {

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 pub struct Reader<R: Read> {
     inner: R,
     cipher: Cipher,
-    number: u64,
+    pub(crate) number: u64,
     sealed: Vec<u8>,
     /// The bytes of the next sealed chunk that have arrived so far.
     have: usize,

@@ -29,7 +29,7 @@ use zeroize::Zeroizing;
 pub struct Writer<W: Write> {
     inner: W,
     cipher: Cipher,
-    number: u64,
+    pub(crate) number: u64,
     /// Text that does not fill a chunk yet.
     text: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,

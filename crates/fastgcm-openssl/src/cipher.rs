@@ -69,12 +69,16 @@ impl<'p> Object<'p> for Context<'p> {
 
     /// Duplicates a context, even in the middle of a message. All duplicates share one expanded key.
     #[inline(always)]
-    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
-        let (shared, short) = (self.key.as_ref().map(Keyed::for_copies).transpose()?, self.short.duplicate()?);
-        Ok(move || {
+    unsafe fn duplicate(&self) -> Result<impl FnOnce(*mut Self), Failure> {
+        let (shared, long) = (self.key.as_ref().map(Keyed::for_copies).transpose()?, self.short.duplicate_long()?);
+        Ok(move |copy: *mut Self| {
             let key = self.key.as_ref().zip(shared).map(|(key, shared)| key.duplicate(shared));
-            let pieces = self.pieces.as_ref().map(Pieces::duplicate);
-            Self { work: Work::none(self.work.provider), key, short: short(), pieces, ..*self }
+            // SAFETY: a copy of this object. A message in pieces owns no memory.
+            unsafe {
+                (&raw mut (*copy).work).write(Work::none(self.work.provider));
+                (&raw mut (*copy).key).write(key);
+                (&raw mut (*copy).short.long).write(long);
+            }
         })
     }
 }

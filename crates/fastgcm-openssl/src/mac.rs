@@ -27,9 +27,15 @@ impl<'p> Object<'p> for Mac<'p> {
         self.provider
     }
 
-    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
-        let message = self.message.as_ref().map(Context::duplicate).transpose()?;
-        Ok(move || Self { provider: self.provider, message: message.map(|message| message()) })
+    unsafe fn duplicate(&self) -> Result<impl FnOnce(*mut Self), Failure> {
+        // SAFETY: the caller's promise, for the message.
+        let own = self.message.as_ref().map(|message| unsafe { message.duplicate() }).transpose()?;
+        // SAFETY: a copy of this object, which has a message if this one has.
+        Ok(move |copy: *mut Self| unsafe {
+            if let (Some(own), Some(message)) = (own, &mut (*copy).message) {
+                own(message);
+            }
+        })
     }
 }
 

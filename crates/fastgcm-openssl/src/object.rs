@@ -14,8 +14,12 @@ use std::{
 pub(crate) trait Object<'p>: Sized {
     fn provider(&self) -> &'p Provider;
 
-    /// Returns a function that makes another object in this state, in its final place, after all that can fail is done.
-    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure>;
+    /// Returns a function that gives a copy of this object's bytes its own owners of memory, after all that can fail is done. (An object that
+    /// is made as a value may pass over the stack, where nobody wipes it: so its bytes are copied from place to place.)
+    ///
+    /// # Safety
+    /// The function is called once, with a bitwise copy of this object, of which it drops and reads nothing.
+    unsafe fn duplicate(&self) -> Result<impl FnOnce(*mut Self), Failure>;
 }
 
 /// The context of a cipher, and the functions that OpenSSL calls for each cipher.
@@ -137,5 +141,16 @@ pub(crate) unsafe extern "C" fn free<T: Object<'static>>(object: *mut T) {
 pub(crate) unsafe extern "C" fn duplicate<T: Object<'static>>(object: *const T) -> *mut T {
     // SAFETY: OpenSSL's call, for an object of ours.
     let object = unsafe { &*object };
-    guarded(ptr::null_mut(), || pointer(object.provider(), room().and_then(|room| Ok(Box::write(room, object.duplicate()?())))))
+    guarded(ptr::null_mut(), || {
+        let copy = room::<T>().and_then(|mut room| {
+            // SAFETY: the room is for one `T`, of which `own` replaces what has another owner.
+            unsafe {
+                let own = object.duplicate()?;
+                room.as_mut_ptr().copy_from_nonoverlapping(object, 1);
+                own(room.as_mut_ptr());
+                Ok(room.assume_init())
+            }
+        });
+        pointer(object.provider(), copy)
+    })
 }

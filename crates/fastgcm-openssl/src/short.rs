@@ -16,7 +16,7 @@ const LONG: usize = 1536;
 /// Room for more than [`TEXT`] bytes, with the layout of a key: a thread keeps the memory of its last key (see `allocator`).
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Long([MaybeUninit<u8>; size_of::<Key>()]);
+pub(crate) struct Long([MaybeUninit<u8>; size_of::<Key>()]);
 const _: () = assert!(size_of::<Long>() == size_of::<Key>() && align_of::<Long>() == align_of::<Key>() && LONG <= size_of::<Key>());
 
 /// Returns such room, uninitialised.
@@ -36,7 +36,7 @@ pub(crate) struct Short {
     /// The ciphertext, for a message that goes on, if it fits.
     text: [u8; TEXT],
     /// The ciphertext of a longer message.
-    long: Option<Box<Long>>,
+    pub(crate) long: Option<Box<Long>>,
     text_length: usize,
     /// The most bytes of text of this context: [`TEXT`] once a longer text has gone on.
     most: usize,
@@ -57,18 +57,17 @@ impl Short {
         tag: [0; 16],
     };
 
-    /// Returns a function that makes another message in this state. (There is almost never a long text, so the code that copies one is out
+    /// Returns a copy of the long text. (There is almost never a long text, so the code that copies one is out
     /// of the way: a copy of a context takes 8 ns.)
     #[inline(always)]
-    pub(crate) fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+    pub(crate) fn duplicate_long(&self) -> Result<Option<Box<Long>>, Failure> {
         #[cold]
         fn copy(from: &Long) -> Result<Option<Box<Long>>, Failure> {
             let mut to = long()?;
             *to = *from;
             Ok(Some(to))
         }
-        let long = if let Some(long) = &self.long { copy(long)? } else { None };
-        Ok(move || Self { long, ..*self })
+        if let Some(long) = &self.long { copy(long) } else { Ok(None) }
     }
 
     pub(crate) fn begin(&mut self, nonce: [u8; 12]) {

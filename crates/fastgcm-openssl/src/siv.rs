@@ -36,10 +36,15 @@ impl<'p> Object<'p> for Context<'p> {
     }
 
     /// The key is shared.
-    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+    unsafe fn duplicate(&self) -> Result<impl FnOnce(*mut Self), Failure> {
         let mut aad = Vec::new();
         extend(&mut aad, &self.aad)?;
-        Ok(move || Self { work: Work::none(self.work.provider), key: self.key.clone(), aad, ..*self })
+        // SAFETY: a copy of this object.
+        Ok(move |copy: *mut Self| unsafe {
+            (&raw mut (*copy).work).write(Work::none(self.work.provider));
+            (&raw mut (*copy).key).write(self.key.clone());
+            (&raw mut (*copy).aad).write(aad);
+        })
     }
 }
 

@@ -40,9 +40,14 @@ impl<'p, S: Scheme<Nonce = [u8; IV]>> Object<'p> for Context<'p, S> {
         self.message.provider()
     }
 
-    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
-        let message = self.message.duplicate()?;
-        Ok(move || Self { message: message(), root: self.root.clone(), ..*self })
+    unsafe fn duplicate(&self) -> Result<impl FnOnce(*mut Self), Failure> {
+        // SAFETY: the caller's promise, for the message.
+        let own = unsafe { self.message.duplicate()? };
+        // SAFETY: a copy of this object.
+        Ok(move |copy: *mut Self| unsafe {
+            own(&raw mut (*copy).message);
+            (&raw mut (*copy).root).write(self.root.clone());
+        })
     }
 }
 

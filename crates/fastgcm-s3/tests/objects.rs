@@ -1,5 +1,8 @@
 //! Objects are sealed in parallel parts, parts are lost and sealed again, and whatever is not what was sealed is refused.
 
+#[path = "../../fastgcm/tests/support/kinds.rs"]
+mod net;
+
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use fastgcm_s3::{Envelope, Error, MIN_PART, Options, Reader, Sealing, upload};
@@ -520,4 +523,19 @@ async fn options() {
     let longest = Options { part: 1 << 30, ..OPTIONS };
     assert!(matches!(upload(store, path(), sealing(), 1 << 36, longest, |_| async { unreachable!() }).await, Err(Error::Gcm(_))));
     println!("s3::options ok {}", wrong.len() + 1);
+}
+
+/// No text of an object or of an error shows a byte of the data key.
+#[test]
+fn quiet() {
+    let secret = net::secret(32);
+    let sealing = Envelope::create(secret[..].try_into().unwrap(), b"wrapped".to_vec(), Envelope::context(&user()).unwrap()).unwrap();
+    let mut shown = format!("{sealing:?} {sealing:#?}");
+    let (envelope, content) = sealing.into_parts();
+    shown += &format!("{content:?}");
+    let mut other: [u8; 32] = secret[..].try_into().unwrap();
+    other[0] ^= 1;
+    shown += &format!("{:?}", envelope.content(&other).unwrap_err());
+    net::quiet("Sealing, Content, Error", &shown, &secret[1..]);
+    println!("s3::quiet ok 4");
 }

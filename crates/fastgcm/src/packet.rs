@@ -1,6 +1,7 @@
 //! A message of a batch.
 
 use crate::{Block, Error, Tag, inout::InOut, nonce::Nonce96, tag::tags_differ};
+use core::fmt;
 
 /// The fewest packets that go side by side: one for each lane of the widest vector.
 pub(crate) const TOGETHER: usize = 4;
@@ -25,12 +26,22 @@ pub struct Packet<'a> {
 }
 
 /// The text of a [`Packet`].
-#[derive(Debug)]
 pub enum Text<'a> {
     /// The text is read and written in one place.
     InPlace(&'a mut [u8]),
     /// The text is read from the first buffer and written to the second, which has the same length.
     To(&'a [u8], &'a mut [u8]),
+}
+
+impl fmt::Debug for Text<'_> {
+    /// Writes where the text lies and its length in bytes, and nothing of the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, n) = match self {
+            Self::InPlace(text) => ("InPlace", text.len()),
+            Self::To(text, _) => ("To", text.len()),
+        };
+        f.debug_tuple(name).field(&format_args!("{n} bytes")).finish()
+    }
 }
 
 impl Text<'_> {

@@ -111,6 +111,9 @@ struct Public {
     functions: BTreeSet<String>,
     types: BTreeSet<String>,
     traits: BTreeSet<String>,
+    /// Functions that change their object, and types with `Clone`.
+    changing: BTreeSet<String>,
+    cloned: BTreeSet<String>,
 }
 
 /// A file of the library: its module's name, and what stands in it.
@@ -234,6 +237,9 @@ impl Public {
                     });
                     self.functions.extend(provided.map(|function| format!("{}::{function}", item.ident)));
                 }
+                Item::Struct(item) if item.attrs.iter().any(|derive| derive.to_token_stream().to_string().contains("Clone")) => {
+                    self.cloned.insert(item.ident.to_string());
+                }
                 item => self.implementation(item),
             }
         }
@@ -256,6 +262,9 @@ impl Public {
         if !self.types.contains(&name) {
             return;
         }
+        if item.trait_.as_ref().is_some_and(|(path, _)| path.is_ident("Clone")) {
+            self.cloned.insert(name.clone());
+        }
         let from = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).map(|segment| segment.ident.to_string());
         for function in &item.items {
             let ImplItem::Fn(function) = function else { continue };
@@ -264,7 +273,11 @@ impl Public {
                 Some(from) => !QUIET.contains(&from.as_str()),
             };
             if shown {
-                self.functions.insert(format!("{name}::{}", function.sig.ident));
+                let function_of_type = format!("{name}::{}", function.sig.ident);
+                if function.sig.receiver().is_some_and(|me| me.to_token_stream().to_string() == "& mut self") {
+                    self.changing.insert(function_of_type.clone());
+                }
+                self.functions.insert(function_of_type);
             }
         }
     }
@@ -314,7 +327,7 @@ fn rows(table: &str) -> Result<BTreeSet<String>> {
 }
 
 /// What is wrong: functions without a row, rows without a function, types that nobody drops.
-fn faults(public: &Public, called: &BTreeSet<String>, memory: &str) -> Vec<String> {
+fn faults(public: &Public, called: &BTreeSet<String>, memory: &str, kinds: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let quiet: BTreeSet<&str> = WITHOUT_SECRETS.iter().map(|(name, _)| *name).collect();
     for function in &public.functions {
@@ -327,6 +340,20 @@ fn faults(public: &Public, called: &BTreeSet<String>, memory: &str) -> Vec<Strin
     let gone = |name: &&str| !public.functions.contains(*name);
     faults.extend(called.iter().map(String::as_str).filter(gone).map(|name| format!("a row calls {name}, which is not public")));
     faults.extend(quiet.into_iter().filter(gone).map(|name| format!("WITHOUT_SECRETS has {name}, which is not public")));
+    for function in &public.changing {
+        let (of, name) = function.rsplit_once("::").unwrap_or_default();
+        if !kinds.contains(&format!("lives(\"{of}\"")) || !kinds.contains(&format!(".{name}(")) {
+            faults.push(format!("{function} changes its object: tests/api/kinds.rs asks what comes behind a refused call"));
+        }
+    }
+    for name in public.types.iter().filter(|name| !PLAIN.iter().any(|(plain, _)| plain == name)) {
+        if public.cloned.contains(name) && !kinds.contains(&format!("cloned!(\"{name}\"")) {
+            faults.push(format!("{name} is cloned, and tests/api/kinds.rs has no clone of it"));
+        }
+        if !kinds.contains(&format!("\"{name}\"&")) && !kinds.contains(&format!("quiet(\"{name}\"")) {
+            faults.push(format!("{name}: tests/api/kinds.rs asks what its `Debug` shows"));
+        }
+    }
     for name in &public.types {
         let (plain, dropped) = (PLAIN.iter().any(|(plain, _)| plain == name), memory.contains(&format!("dropped!(\"{name}\"")));
         if plain == dropped {
@@ -344,10 +371,13 @@ fn every_public_verb_has_a_row() {
     let tests = package().join("tests");
     let table = fs::read_to_string(tests.join("support/verbs.rs")).unwrap();
     let memory = fs::read_to_string(tests.join("memory.rs")).unwrap();
-    let found = faults(&public, &rows(&table).unwrap(), &memory);
+    let kinds: String = fs::read_to_string(tests.join("api/kinds.rs")).unwrap().split_whitespace().collect();
+    let found = faults(&public, &rows(&table).unwrap(), &memory, &kinds);
     assert!(found.is_empty(), "{}", found.join("\n"));
     // All of these walk the table.
-    for walker in ["api/forgery.rs", "guard_pages.rs", "constant_time/traces.rs", "constant_time/undefined.rs", "wiping.rs", "mix.rs"] {
+    for walker in
+        ["api/forgery.rs", "api/kinds.rs", "guard_pages.rs", "constant_time/traces.rs", "constant_time/undefined.rs", "wiping.rs", "mix.rs"]
+    {
         let walker = fs::read_to_string(tests.join(walker)).unwrap();
         assert!(walker.contains("table()"), "{walker}");
     }

@@ -1,6 +1,9 @@
 //! Two walks through the program. One gives sizes around 2^31, 2^32, 2^63 and 2^64 to every option that takes a number: the manual says which these are, so an option
 //! that is new is noticed. The other takes the memory away, at one allocation after the other. (`fault_injection.py` lets every system call fail.)
 
+#[path = "../../../fastgcm/tests/support/kinds.rs"]
+mod net;
+
 use crate::support::{Bench, full, text};
 use fastgcm_file::{CHUNK_LEN, Cipher, Format, HEADER_LEN, Key, SEALED_CHUNK_LEN, TAG_LEN, sealed_len};
 use std::{collections::BTreeSet, fs, os::unix::fs::FileExt};
@@ -173,4 +176,101 @@ fn without_memory() {
     }
     assert!(cases > 150, "{cases}");
     println!("walk::without_memory ok {cases}");
+}
+
+/// Key files that are none, by each option and variable that names one: no message has a byte of what stands there.
+#[test]
+fn quiet() {
+    let bench = Bench::new();
+    let secret = net::secret(33);
+    let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let spaced = format!("{} {}", &digits[..32], &digits[32..64]);
+    let wrong = [
+        secret[..31].to_vec(),
+        secret.clone(),
+        digits[..63].into(),
+        digits[..65].into(),
+        digits[..48].into(),
+        digits.repeat(2).into(),
+        format!("0x{}", &digits[..64]).into(),
+        format!("{}\n{}\n", &digits[..64], &digits[..64]).into(),
+        format!("key: {}", &digits[..64]).into(),
+        spaced.into(),
+        digits[..64].replace('9', "g").into(),
+        format!("AGE-SECRET-KEY-1{}", digits.to_uppercase()).into(),
+        // Two that are keys, of another format than is asked for at the end.
+        digits[..64].into(),
+        secret[..32].to_vec(),
+    ];
+    bench.write("a", &text(100));
+    bench.ok(&["seal", "-k", "key", "a"]);
+    for content in &wrong {
+        bench.write("bad", content);
+        bench.set_mode("bad", 0o600);
+        for args in [
+            &["seal", "-k", "bad", "--force", "a"][..],
+            &["open", "-k", "bad", "-o", "-", "a.sealed"],
+            &["open", "-k", "bad", "--salvage", "-o", "b", "a.sealed"],
+            &["inspect", "-k", "bad", "a.sealed"],
+            &["rekey", "-k", "bad", "--to", "key128", "a.sealed"],
+            &["rekey", "-k", "key", "--to", "bad", "a.sealed"],
+            &["share", "-k", "bad"],
+            &["seal", "-k", "bad", "--format", "cobblestone-128", "--force", "a"],
+            &["seal", "-k", &String::from_utf8_lossy(content).replace('\0', ""), "--force", "a"],
+        ] {
+            for variable in ["", "FASTGCM_KEY_FILE", "FASTGCM_KEY"] {
+                let mut command = bench.command(args);
+                if !variable.is_empty() {
+                    command.env(variable, String::from_utf8_lossy(content).replace('\0', ""));
+                }
+                let output = command.output().unwrap();
+                let said = [output.stdout, output.stderr].concat();
+                // Where the argument is the secret, the program may show it as the name of a file.
+                if !args.iter().any(|arg| arg.len() > 30) {
+                    net::quiet(&format!("{args:?}"), &String::from_utf8_lossy(&said), &secret);
+                }
+            }
+        }
+    }
+    bench.passed("walk::quiet", 1 + 3 * 9 * wrong.len());
+}
+
+/// Where a file cannot be made without a name, what is opened and what is a key is its owner's alone, whatever the umask.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn modes_without_tmpfile() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    let bench = Bench::new();
+    bench.write("a", &text(100));
+    bench.ok(&["seal", "-k", "key", "a"]);
+    for (args, made) in [(&["open", "-k", "key", "-o", "b", "a.sealed"][..], "b"), (&["keygen", "-o", "new"], "new")] {
+        let mut command = bench.command(args);
+        // SAFETY: `prctl` and `umask` are calls of the system, and the filter lives until they return.
+        unsafe {
+            command.pre_exec(|| {
+                const OPENAT: u32 = libc::SYS_openat as u32;
+                let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+                let load = |k| step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, k);
+                let mut filter = [
+                    load(0), // the number of the call
+                    step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 3, OPENAT),
+                    load(16 + 8 * 2), // its flags
+                    step(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, 0, 1, (libc::O_TMPFILE & !libc::O_DIRECTORY) as u32),
+                    step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32),
+                    step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+                ];
+                let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+                libc::umask(0);
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                match libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(fs::metadata(bench.path(made)).unwrap().permissions().mode() & 0o777, 0o600, "{args:?}");
+    }
+    bench.passed("walk::modes_without_tmpfile", 3);
 }

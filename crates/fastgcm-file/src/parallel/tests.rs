@@ -1,7 +1,7 @@
 //! One file on many threads: identical bytes, and errors in order.
 
 use super::*;
-use crate::{Format, SALT_LEN};
+use crate::{Format, HEADER_LEN, MAX_CHUNKS, Reader, SALT_LEN, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 const FULL: usize = UNIT * CHUNK_LEN;
@@ -33,11 +33,40 @@ fn the_same_bytes_for_any_number_of_threads() {
         }
         for number in (1..=16).chain([1000]) {
             let (mut sealed, mut opened) = (Vec::new(), Vec::new());
-            assert_eq!(seal_chunks(&cipher, &text[..], &mut sealed, threads(number)).unwrap(), len as u64);
+            assert_eq!(seal_chunks(&cipher, 0, &text[..], &mut sealed, threads(number)).unwrap(), len as u64);
             assert!(sealed == expected, "{len} bytes, {number} threads");
             assert_eq!(open_chunks(&cipher, 0, End::OfFile, &sealed[..], &mut opened, threads(number)).unwrap(), len as u64);
             assert!(opened == text, "{len} bytes, {number} threads");
         }
+    }
+}
+
+/// Numbers of chunks at the edge of 16 and of 32 bits, in each way to seal and to open.
+#[test]
+fn numbers_at_an_edge() {
+    let (key, text, mut file) = (Key::new(Format::Cobblestone256, &[1; 32]).unwrap(), text(40 * CHUNK_LEN + 5), Vec::new());
+    for first in [(1 << 16) - 20, (1 << 32) - 20, MAX_CHUNKS - 41] {
+        let mut writer = Writer::new(&key, b"", Vec::new()).unwrap();
+        writer.number = first;
+        writer.write_all(&text).unwrap();
+        let written = writer.finish().unwrap();
+        let (header, chunks) = written.split_at(HEADER_LEN);
+        let cipher = Cipher::of(&key, b"", header.try_into().unwrap()).unwrap();
+        for (number, sealed) in (first..).zip(chunks.chunks(SEALED_CHUNK_LEN)) {
+            let mut opened = vec![0; sealed.len() - TAG_LEN];
+            cipher.open_chunk(number, sealed, &mut opened).unwrap();
+        }
+        file.clear();
+        seal_chunks(&cipher, first, &text[..], &mut file, threads(2)).unwrap();
+        assert!(file == chunks, "sealed from chunk {first} on");
+        let mut opened = Vec::new();
+        open_chunks(&cipher, first, End::OfFile, chunks, &mut opened, threads(2)).unwrap();
+        assert!(opened == text, "opened from chunk {first} on");
+        let mut reader = Reader::new(&key, b"", &written[..]).unwrap();
+        reader.number = first;
+        opened.clear();
+        reader.read_to_end(&mut opened).unwrap();
+        assert!(opened == text, "read from chunk {first} on");
     }
 }
 
@@ -59,7 +88,7 @@ impl Read for Pieces<'_> {
 fn an_input_may_come_in_pieces() {
     let (cipher, text) = (cipher(), text(3 * FULL + 5));
     let (mut sealed, mut opened) = (Vec::new(), Vec::new());
-    seal_chunks(&cipher, Pieces(&text, false), &mut sealed, threads(3)).unwrap();
+    seal_chunks(&cipher, 0, Pieces(&text, false), &mut sealed, threads(3)).unwrap();
     open_chunks(&cipher, 0, End::OfFile, Pieces(&sealed, false), &mut opened, threads(3)).unwrap();
     assert!(opened == text);
 }
@@ -68,7 +97,7 @@ fn an_input_may_come_in_pieces() {
 fn the_first_error_in_the_order_of_the_file_counts_and_what_is_before_it_is_written() {
     let (cipher, text) = (cipher(), text(12 * FULL));
     let mut sealed = Vec::new();
-    seal_chunks(&cipher, &text[..], &mut sealed, threads(2)).unwrap();
+    seal_chunks(&cipher, 0, &text[..], &mut sealed, threads(2)).unwrap();
     for number in [5 * UNIT, 9 * UNIT + 3, 11 * UNIT] {
         sealed[number * SEALED_CHUNK_LEN] ^= 1;
     }
@@ -111,8 +140,8 @@ fn errors_of_input_and_output_end_it() {
     let cipher = cipher();
     for number in [1, 2, 16] {
         let full = || Limited(7 * FULL, || io::ErrorKind::StorageFull.into());
-        let read = seal_chunks(&cipher, full(), io::sink(), threads(number)).unwrap_err();
-        let written = seal_chunks(&cipher, io::repeat(7), full(), threads(number)).unwrap_err();
+        let read = seal_chunks(&cipher, 0, full(), io::sink(), threads(number)).unwrap_err();
+        let written = seal_chunks(&cipher, 0, io::repeat(7), full(), threads(number)).unwrap_err();
         for error in [read, written] {
             assert!(matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::StorageFull));
         }
@@ -125,8 +154,8 @@ fn a_panic_ends_it() {
     let cipher = cipher();
     for number in [1, 2, 16] {
         let panics = || Limited(7 * FULL, || resume_unwind(Box::new(())));
-        let read = catch_unwind(AssertUnwindSafe(|| seal_chunks(&cipher, panics(), io::sink(), threads(number))));
-        let written = catch_unwind(AssertUnwindSafe(|| seal_chunks(&cipher, io::repeat(7), panics(), threads(number))));
+        let read = catch_unwind(AssertUnwindSafe(|| seal_chunks(&cipher, 0, panics(), io::sink(), threads(number))));
+        let written = catch_unwind(AssertUnwindSafe(|| seal_chunks(&cipher, 0, io::repeat(7), panics(), threads(number))));
         assert!(read.is_err() && written.is_err());
     }
 }

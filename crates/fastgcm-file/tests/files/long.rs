@@ -163,3 +163,33 @@ fn ranges_of_the_longest_files() {
     assert_eq!(cases, 323);
     println!("ranges_of_the_longest_files ok {cases}");
 }
+
+/// Counts what is written, and looks at every chunk's number.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.is_multiple_of(CHUNK_LEN as u64) && bytes.len() >= 8 {
+            assert_eq!(bytes[..8], (self.0 / CHUNK_LEN as u64).to_le_bytes(), "at byte {}", self.0);
+        }
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The length of a text, as each function tells it or writes it, does not fit into 32 bits.
+#[test]
+fn more_bytes_than_32_bits_count() {
+    const LEN: u64 = (1 << 32) + (1 << 16) + 77;
+    let (mut opened, mut copied) = (Counted(0), Counted(0));
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(open(&key(), b"", Sealed::new(LEN), &mut opened, threads(1)).unwrap(), LEN));
+        scope.spawn(|| RangeReader::new(&key(), b"", Sealed::new(LEN)).unwrap().copy(0..LEN, &mut copied, threads(1)).unwrap());
+    });
+    assert_eq!([opened.0, copied.0], [LEN; 2]);
+    println!("more_bytes_than_32_bits_count ok 2");
+}

@@ -2,11 +2,18 @@
 //! 2^63 and 2^64; the other makes every call fail, and panic, by which control leaves the library.
 
 mod errors;
+#[path = "../../../fastgcm/tests/support/kinds.rs"]
+mod net;
 mod sizes;
 
 use errors::{errors_of_opening, errors_of_ranges, errors_of_readers, errors_of_sealing, errors_of_writers};
+use fastgcm_file::{Cipher, Format, HEADER_LEN, Key, RangeReader, Reader, Writer};
 use sizes::{amounts, giant_writes, lengths_of_files, lengths_of_keys, lengths_of_texts, numbers_and_lengths, numbers_of_threads, ranges};
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{Cursor, Read, Write},
+};
 
 /// A function, and what was done with it: how many cases there were.
 type Walk = (&'static str, fn() -> usize);
@@ -113,13 +120,17 @@ const WITHOUT_CALLS: [&str; 30] = [
     "writer::get_ref",
 ];
 
-/// Every public function and every one of a trait of `std::io`, as the source has them.
-fn all() -> BTreeSet<String> {
+/// The library's files: their names, and what stands in them.
+fn sources() -> Vec<(String, String)> {
     let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap();
     let files = folder.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|kind| kind == "rs"));
+    files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// Every public function and every one of a trait of `std::io`, as the source has them.
+fn all() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for path in files {
-        let (stem, source) = (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap());
+    for (stem, source) in sources() {
         let mut public = false;
         for line in source.split("\n#[cfg(test)]\nmod ").next().unwrap().lines() {
             if line.starts_with("impl") {
@@ -158,4 +169,38 @@ fn every_error() {
         }
     }));
     walk("errors", &ERRORS, &WITHOUT_CALLS);
+}
+
+/// No text of an object or of an error shows a byte of the key, of the text or of the context's commitment.
+#[test]
+fn quiet() {
+    let secret = net::secret(32);
+    let (key, text) = (Key::new(Format::Cobblestone256, &secret).unwrap(), &secret[..]);
+    let mut writer = Writer::new(&key, b"", Vec::new()).unwrap();
+    writer.write_all(text).unwrap();
+    let mut shown = vec![("Key", format!("{key:?} {key:#?}")), ("Writer", format!("{writer:?}"))];
+    let mut file = writer.finish().unwrap();
+    let (header, _) = file.split_first_chunk::<HEADER_LEN>().unwrap();
+    shown.push(("Cipher", format!("{:?}", Cipher::of(&key, b"", header).unwrap())));
+    let mut reader = Reader::new(&key, b"", &file[..]).unwrap();
+    reader.read_exact(&mut [0; 5]).unwrap();
+    shown.push(("Reader", format!("{reader:?}")));
+    shown.push(("RangeReader", format!("{:?}", RangeReader::new(&key, b"", Cursor::new(&file)).unwrap())));
+    *file.last_mut().unwrap() ^= 1;
+    let errors = [
+        Key::new(Format::Cobblestone128, &secret).unwrap_err(),
+        Key::new(Format::Cobblestone256, &secret[1..]).unwrap_err(),
+        Reader::new(&key, &secret, &file[..]).unwrap_err(),
+        RangeReader::new(&key, b"", Cursor::new(&file)).unwrap_err(),
+        fastgcm_file::open(&key, b"", &file[..], Vec::new(), std::num::NonZero::<usize>::MIN).unwrap_err(),
+    ];
+    shown.extend(errors.iter().map(|error| ("Error", format!("{error} {error:?}"))));
+    shown.iter().for_each(|(name, shown)| net::quiet(name, shown, &secret));
+    let types = sources().into_iter().flat_map(|(_, source)| {
+        let names = source.split("pub struct ").skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    });
+    let types: BTreeSet<_> = types.filter(|name| name != "Place").collect(); // a folder and a name
+    assert!(types.len() > 4 && types.iter().all(|name| shown.iter().any(|(shown, _)| shown == name)), "{types:?}");
+    println!("files::walk::quiet ok {}", shown.len());
 }

@@ -4,6 +4,8 @@
 
 #[path = "../../../fastgcm/tests/support/giant.rs"]
 mod giant;
+#[path = "../../../fastgcm/tests/support/kinds.rs"]
+mod net;
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
@@ -105,12 +107,12 @@ impl<'f> Message<'f> {
         let mut written = 7;
         // SAFETY: the caller's promise.
         let done = unsafe { self.functions.get::<Update>(4)(self.context, to, &mut written, room, from, size) };
-        assert!(done == 1 || written == 0, "what was refused has written {written} bytes");
+        assert_eq!(written, if done == 1 { size } else { 0 }, "bytes of {size} that it says it has written");
         done
     }
 
-    /// The text that comes out, and the tag of what is sealed; nothing where the message says that it does not go on.
-    fn rest(self) -> Option<([u8; 40], [u8; 16])> {
+    /// The text that comes out, the tag of what is sealed, and whether the message ends; nothing where the message says that it does not go on.
+    fn rest(self) -> Option<([u8; 40], [u8; 16], c_int)> {
         let (from, mut to, mut tag, mut written) = ([3; 40], [0; 40], [0; 16], 0);
         // SAFETY: slices.
         unsafe {
@@ -124,7 +126,7 @@ impl<'f> Message<'f> {
                 let told = self.functions.get::<Params>(10)(self.context, list.as_mut_ptr());
                 assert_eq!(told, finished, "a tag of a message that has not ended, or none of one that has");
             }
-            (!self.seals || finished == 1).then_some((to, tag))
+            (!self.seals || finished == 1).then_some((to, tag, finished))
         }
     }
 }
@@ -206,7 +208,15 @@ fn beyond_limits() {
                 done += 1;
             };
             for (_, (what, most, call)) in &walked {
-                for size in beyond(*most) {
+                // Keys and IVs that are too short or too long by little, too.
+                let few = if *most == 32 {
+                    [0, 16, 31, 33]
+                } else if *most == 128 {
+                    [129, 130, 200, 255]
+                } else {
+                    [usize::MAX; 4]
+                };
+                for size in beyond(*most).into_iter().chain(few) {
                     // SAFETY: a size that is refused before anything is read.
                     walk(what, size, &|message, at| unsafe { call(message, at, size) });
                 }
@@ -230,6 +240,45 @@ fn beyond_limits() {
     }
     assert!(done > 5000 && went_on > 2000, "{done}, {went_on}");
     passed("openssl::sizes::beyond_limits", done, done);
+}
+
+/// A text that 16 bits do not count: as many bytes are told as are written, at once and in pieces.
+#[test]
+fn sizes_beyond_16_bits() {
+    let (memory, text) = (bytes(MEMORY, 1), bytes((1 << 16) + 77, 2));
+    for name in ["AES-256-GCM", "AES-256-GCM-SIV", "XAES-256-GCM", "KC-XAES-256-GCM"] {
+        let (functions, n) = (Functions::of(CIPHER, name), text.len());
+        let (message, mut to) = (Message::new(&functions, true, &memory), vec![0; n]);
+        // SAFETY: slices.
+        let first = unsafe { message.update(to.as_mut_ptr(), text.as_ptr(), n, n) };
+        assert!(first == 1 && to != text && to[n - 4..] != [0; 4], "{name}");
+        let message = Message::new(&functions, true, &memory);
+        // SAFETY: a slice, as AAD.
+        assert_eq!(unsafe { message.update(null_mut(), text.as_ptr(), n, n) }, 1, "{name}");
+    }
+    passed("openssl::sizes::sizes_beyond_16_bits", 4, 4);
+}
+
+/// Each byte of an IV that nobody has set is drawn.
+#[test]
+fn halves_of_drawn_ivs() {
+    let key = bytes(32, 1);
+    for name in ["AES-256-GCM", "XAES-256-GCM", "KC-XAES-256-GCM"] {
+        let functions = Functions::of(CIPHER, name);
+        net::drawn(name, || {
+            let mut iv = vec![0; functions.1];
+            // SAFETY: the functions of the table with their types, and slices.
+            unsafe {
+                let context = functions.get::<New>(1)(ffi::OSSL_PROVIDER_get0_provider_ctx(OpenSsl::get().fastgcm));
+                assert_eq!(functions.get::<Init>(2)(context, key.as_ptr(), 32, null(), 0, null()), 1);
+                let mut list = [Param::octets(c"iv", iv.as_mut_ptr(), iv.len()), Param::END];
+                assert_eq!(functions.get::<Params>(10)(context, list.as_mut_ptr()), 1, "{name}");
+                functions.get::<Free>(7)(context);
+            }
+            iv
+        });
+    }
+    passed("openssl::sizes::halves_of_drawn_ivs", 3, 3);
 }
 
 /// GMAC's functions.

@@ -1,5 +1,8 @@
 //! Every size and number that a caller may give, and every error in the middle of a connection.
 
+#[path = "../../../fastgcm/tests/support/kinds.rs"]
+mod net;
+
 use super::{Random, suite};
 use fastgcm_protocols::{
     Error,
@@ -220,4 +223,40 @@ fn errors_in_the_middle() {
         calls += 2;
     }
     suite::passed("walk::errors_in_the_middle", calls, calls);
+}
+
+/// No text of an object shows a byte of a key, of a salt or of an IV; and each type with a secret is here.
+#[test]
+fn quiet() {
+    let secret = net::secret(36);
+    let ([key, keymat], iv, salt): ([&[u8]; 2], &[u8; 12], &[u8; 4]) =
+        ([&secret[..16], &secret[..20]], secret[20..32].try_into().unwrap(), secret[32..].try_into().unwrap());
+    let (sa, mut packet) = (|| Sa::<16>::new(keymat, Mode::Gcm).unwrap(), secret.clone());
+    let shown: [(&str, &dyn std::fmt::Debug); 9] = [
+        ("Sa", &sa()),
+        ("Outbound", &Outbound::new(sa(), 1, false)),
+        ("PacketKey", &quic::PacketKey::new(key, iv).unwrap()),
+        ("HeaderKey", &quic::HeaderKey::new(key).unwrap()),
+        ("Keys", &quic::Keys::new(key, iv, key).unwrap()),
+        ("Session", &srtp::Session::new(key, iv).unwrap()),
+        ("Sealer", &(tls::Sealer::tls13(key, iv).unwrap(), tls::Sealer::tls12(key, salt).unwrap())),
+        ("Opener", &(tls::Opener::tls13(key, iv).unwrap(), tls::Opener::tls12(key, salt).unwrap())),
+        ("Packet", &fastgcm_protocols::esp::Packet::new(&mut packet, None)),
+    ];
+    for (name, object) in shown {
+        net::quiet(name, &format!("{object:?} {object:#?}"), &secret);
+    }
+    let sources = [
+        include_str!("../../src/esp.rs"),
+        include_str!("../../src/quic.rs"),
+        include_str!("../../src/srtp.rs"),
+        include_str!("../../src/tls.rs"),
+    ];
+    let types = sources
+        .iter()
+        .flat_map(|source| source.split("pub struct ").skip(1))
+        .map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap());
+    let types: BTreeSet<_> = types.filter(|name| *name != "Opened").collect(); // numbers
+    assert_eq!(types, shown.iter().map(|(name, _)| *name).collect());
+    suite::passed("walk::quiet", shown.len(), 9);
 }

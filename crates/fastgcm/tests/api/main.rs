@@ -5,8 +5,15 @@
 mod allocator;
 mod counter;
 mod forgery;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[path = "../support/giant.rs"]
+mod giant;
 mod keys;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod kinds;
 mod lengths;
+#[path = "../support/kinds.rs"]
+mod net;
 #[path = "../support/referee.rs"]
 mod referee;
 #[path = "../support/suite.rs"]
