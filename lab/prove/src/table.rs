@@ -84,9 +84,14 @@ pub fn outcomes(subject: &Subject, groups: &[Group], seed: Seed, options: Option
         }
     }
     let failed: usize = outcomes.iter().map(|outcome| outcome.failures.len()).sum();
+    let refuted =
+        outcomes.iter().flat_map(|outcome| &outcome.failures).filter(|(_, failure)| matches!(failure, Failure::Refuted(_))).count();
     let sum = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>();
     let (calls, steps, time) = (sum(|o| o.runs as f64), sum(|o| o.steps as f64), sum(|o| o.time.as_secs_f64()));
-    println!("{}: {calls} calls, {failed} of them not proved, {steps} instructions, {time:.0} s of all threads", subject.name);
+    println!(
+        "{}: {calls} calls, {failed} of them not proved, {refuted} refuted, {steps} instructions, {time:.0} s of all threads",
+        subject.name
+    );
     outcomes
 }
 

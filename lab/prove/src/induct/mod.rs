@@ -211,7 +211,7 @@ pub fn induct(
     if turn == 0 || turn % 16 != 0 {
         return Err(Failure::NotUnderstood("a turn has whole blocks".into()));
     }
-    let most = subject.longest.map_or(MOST, i128::from);
+    let most = subject.longest.filter(|_| over == Over::Text).map_or(MOST, i128::from);
     let inner = match of_turn(subject, decoded, case, over, (turn, most), every, seed) {
         Err(failure @ (Failure::NotUnderstood(_) | Failure::Secret(_))) => failure,
         other => return other,
