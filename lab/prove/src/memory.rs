@@ -1,10 +1,10 @@
 //! Memory over lifted bits: what the process had, what is unknown, and what has been written since.
 
 use crate::{
-    field::{Bit, Byte, Vector, byte, number},
-    image::{Image, LINE},
     machine::{Result, Stop, refuse},
-    unknown::{Map, Random, Seed},
+    process::image::{Image, LINE},
+    values::field::{Bit, Byte, Vector, byte, number},
+    values::unknown::{Map, Random, Seed},
 };
 use std::{collections::HashSet, ops::Range, sync::Arc};
 

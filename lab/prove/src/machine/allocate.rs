@@ -1,7 +1,7 @@
 //! What an allocator gives: memory of which nothing is known, whatever the process had there.
 
 use super::{Machine, Result};
-use crate::{field::Bit, image::Isa};
+use crate::{process::image::Isa, values::field::Bit};
 use iced_x86::Register;
 
 /// A function of the allocator, by its name.
@@ -61,7 +61,7 @@ impl Machine<'_> {
         }
         let back = match self.image.isa {
             Isa::X86 => self.memory.number(stack, 8)?.ok_or("a symbol to return to")?,
-            Isa::Arm => self.general[crate::arm::LINK].number()?,
+            Isa::Arm => self.general[crate::machine::arm::LINK].number()?,
         };
         // Before a block stands how many bytes it has.
         let kept = if how == Allocator::Moves && arguments[0] != 0 {

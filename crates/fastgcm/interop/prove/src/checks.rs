@@ -13,14 +13,14 @@ use crate::{
     plan::{self, is_beyond, is_main},
 };
 use gcm_prove::{
-    calls::{Case, Form, Layout, ROWS, Subject},
     checks,
     induct::{self, Over},
-    lockstep,
     machine::Decoded,
-    plan::{Lengths, asked as in_table},
-    table,
-    unknown::{Random, Seed},
+    silicon::lockstep,
+    statement::calls::{Case, Form, Layout, ROWS, Subject},
+    statement::plan::{Lengths, asked as in_table},
+    targets::table,
+    values::unknown::{Random, Seed},
 };
 use std::collections::HashMap;
 
@@ -155,7 +155,7 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
 fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
     let tries = number(options, "tries")?.unwrap_or(300);
     let (encodings, proofs) = checks::encodings(subject, &(0..ROWS.len()).collect::<Vec<_>>(), seed);
-    checks::forms_of(encodings, proofs, tries, seed, gcm_prove::forms::BROKEN, number::<u8>(options, "whole")?.is_some())
+    checks::forms_of(encodings, proofs, tries, seed, gcm_prove::silicon::forms::BROKEN, number::<u8>(options, "whole")?.is_some())
 }
 
 /// Whole calls, an instruction at a time by the interpreter and by this processor.

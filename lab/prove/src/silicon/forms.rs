@@ -4,11 +4,11 @@
 //! The instruction stands on a page of its own, between code that loads the whole state and code that stores it.
 
 use crate::{
-    field::{Bit, byte, bytes, lifted, number},
-    image::Image,
     machine::{Decoded, Flags, Machine, Word, Zero},
     memory::Memory,
-    unknown::{Random, Seed},
+    process::image::Image,
+    values::field::{Bit, byte, bytes, lifted, number},
+    values::unknown::{Random, Seed},
 };
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 use std::{arch::global_asm, collections::BTreeMap};
@@ -239,7 +239,7 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
     let (code, data) = (page as u64, page as u64 + 4096);
     let image = Image::of_process(std::process::id(), fastgcm_step::Registers { ..ZERO })?;
     let mut decoded = Decoded::default();
-    let nobody = crate::calls::ROWS[0].1;
+    let nobody = crate::statement::calls::ROWS[0].1;
     let mut machine = Machine::new(&image, &mut decoded, nobody, seed, code, 0..0);
     machine.lifted_only = true;
     let mut random = Random::new(seed, 3);

@@ -4,9 +4,9 @@
 //! that byte is a [`Fact`], which code and standard then share.
 
 use crate::{
-    field::{Bit, Byte, O, none, number},
     machine::{Machine, Result, Stop, Word, Zero},
-    unknown::{Map, Word32},
+    values::field::{Bit, Byte, O, none, number},
+    values::unknown::{Map, Word32},
 };
 use iced_x86::ConditionCode;
 use std::collections::HashSet;

@@ -1,13 +1,13 @@
 //! Sums and differences of words, and what their flags are.
 
 use crate::{
-    field::{Bit, O, lifted, none, number},
-    general::mask,
+    machine::general::mask,
     machine::{
         Flags, Machine, Result,
         Word::{self, Bits, Number},
         Zero, stop,
     },
+    values::field::{Bit, O, lifted, none, number},
 };
 
 impl Machine<'_> {

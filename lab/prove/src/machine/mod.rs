@@ -2,27 +2,33 @@
 //! or where memory is touched, is an error.
 
 use crate::{
-    field::{Bit, Byte, O},
-    image::{Image, Isa},
+    machine::ways::{Low, Ways},
     memory::Memory,
-    unknown::{Map, Seed, Unknown},
-    ways::{Low, Ways},
+    process::image::{Image, Isa},
+    values::field::{Bit, Byte, O},
+    values::unknown::{Map, Seed, Unknown},
 };
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
 
 mod allocate;
+pub mod arm;
 mod decide;
 mod degrees;
+mod families;
+pub(crate) mod general;
 mod operands;
-mod word;
+mod rearranged;
+mod sums;
+pub(crate) mod vector;
+pub mod ways;
 
+pub use crate::values::word::{Flags, Result, Stop, Word, Zero};
+pub(crate) use crate::values::word::{refuse, secret, stop};
 pub use allocate::Allocator;
 pub(crate) use allocate::{Allocation, NAMES};
 pub use degrees::Degrees;
 pub use operands::{is_extended, wants_alignment};
-pub use word::{Flags, Result, Stop, Word, Zero};
-pub(crate) use word::{refuse, secret, stop};
 
 /// Instructions as they have been decoded, and bytes that are not what the image has.
 #[derive(Default, Debug)]
@@ -172,7 +178,7 @@ impl<'a> Machine<'a> {
             return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.said(at))));
         }
         let i = self.fetch(at)?;
-        self.executes(at, crate::vector::is_kernel(&i));
+        self.executes(at, crate::machine::vector::is_kernel(&i));
         self.rip = i.next_ip();
         self.execute(&i).map_err(|why| why.at(format_args!("{} ({i})", self.image.place(at))))
     }
@@ -214,7 +220,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(crate) fn stack_number(&self) -> usize {
-        if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::arm::STACK }
+        if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::machine::arm::STACK }
     }
 
     /// What a call answers.
@@ -226,14 +232,14 @@ impl<'a> Machine<'a> {
     pub(crate) fn jumps(&mut self, at: u64) -> Result<bool> {
         match self.image.isa {
             Isa::X86 => Ok(self.fetch(at)?.flow_control() != FlowControl::Next),
-            Isa::Arm => Ok(crate::arm::jumps(self.word(at)?)),
+            Isa::Arm => Ok(crate::machine::arm::jumps(self.word(at)?)),
         }
     }
 
     /// What a function gives back as it was.
     pub(crate) fn kept(&self) -> Vec<Word> {
         match self.image.isa {
-            Isa::X86 => crate::prove::KEPT.map(|r| self.register(r)).to_vec(),
+            Isa::X86 => crate::statement::prove::KEPT.map(|r| self.register(r)).to_vec(),
             Isa::Arm => self.arm_kept(),
         }
     }
@@ -273,7 +279,7 @@ impl<'a> Machine<'a> {
     }
 
     fn execute(&mut self, i: &Instruction) -> Result<()> {
-        let is_vector = crate::vector::is(i);
+        let is_vector = crate::machine::vector::is(i);
         self.degrees.forget();
         if let Some(lines) = self.unknown.lines.as_mut().filter(|_| i.rflags_written() != 0) {
             lines.is_public = false;

@@ -1,6 +1,6 @@
 //! Which calls are proved: verbs, and lengths.
 
-use crate::calls::{Case, Form, Layout, Subject, Verb};
+use crate::statement::calls::{Case, Form, Layout, Subject, Verb};
 use std::collections::HashMap;
 
 /// Cases that are one line of the table.

@@ -1,11 +1,11 @@
 //! Many calls, on all cores, and a table of them.
 
 use crate::{
-    calls::{Case, Layout, ROW_COUNT, Subject, row},
     machine::Decoded,
-    plan::{Group, said},
-    prove::{Failure, LIMIT, Proved, prove},
-    unknown::Seed,
+    statement::calls::{Case, Layout, ROW_COUNT, Subject, row},
+    statement::plan::{Group, said},
+    statement::prove::{Failure, LIMIT, Proved, prove},
+    values::unknown::Seed,
 };
 use std::{
     collections::BTreeSet,

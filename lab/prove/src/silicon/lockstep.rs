@@ -5,13 +5,13 @@
 //! this processor has.
 
 use crate::{
-    calls::{Case, RETURN, ROWS, Subject},
-    field::{Bit, byte, numbers},
-    forms::{broken, flags_differ},
-    image::{Image, writable},
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
-    prove::Message,
-    unknown::{Seed, Unknown},
+    process::image::{Image, writable},
+    silicon::forms::{broken, flags_differ},
+    statement::calls::{Case, RETURN, ROWS, Subject},
+    statement::prove::Message,
+    values::field::{Bit, byte, numbers},
+    values::unknown::{Seed, Unknown},
 };
 use fastgcm_step::Registers;
 use iced_x86::{Mnemonic, Register};
@@ -102,7 +102,7 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
     }
     if told.difference.is_none() {
         for (at, ours) in machine.memory.looked_at() {
-            let mut theirs = [0; crate::image::LINE];
+            let mut theirs = [0; crate::process::image::LINE];
             memory.read_exact_at(&mut theirs, at).map_err(|e| format!("{at:#x}: {e}"))?;
             told.bytes += theirs.len();
             let differs = ours.iter().zip(theirs).position(|(ours, theirs)| *ours != byte(theirs));

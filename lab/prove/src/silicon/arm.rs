@@ -1,17 +1,17 @@
 //! Semantics against qemu, which is not a processor, but somebody else's reading of the manual: whole calls, an instruction at a time there and by the
 //! interpreter over numbers; and instructions that proofs have executed, with random operands.
 
-use super::{
-    STACK, WIDTH, field,
-    general::{DCZID, ZERO_BLOCK},
-    qemu::{General, Process},
-};
 use crate::{
-    calls::{Case, Layout, RETURN, Subject, row},
-    field::{Bit, byte},
+    machine::arm::{
+        STACK, WIDTH, field,
+        general::{DCZID, ZERO_BLOCK},
+    },
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
-    prove::{LIMIT, Message, prove},
-    unknown::{Map, Random, Seed, Unknown},
+    process::qemu::{General, Process},
+    statement::calls::{Case, Layout, RETURN, Subject, row},
+    statement::prove::{LIMIT, Message, prove},
+    values::field::{Bit, byte},
+    values::unknown::{Map, Random, Seed, Unknown},
 };
 use std::collections::BTreeMap;
 

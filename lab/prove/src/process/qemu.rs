@@ -1,9 +1,9 @@
 //! A process of AArch64 under qemu's emulation of user programs, by gdb's protocol: registers, memory, a step, and the way to a marker, `brk #0`.
 
-use super::{LINK, STACK, general::THREAD};
 use crate::{
-    calls::{Case, Subject},
-    image::{Image, Isa, Marker, Region},
+    machine::arm::{LINK, STACK, general::THREAD},
+    process::image::{Image, Isa, Marker, Region},
+    statement::calls::{Case, Subject},
 };
 use object::{
     Endianness, elf,

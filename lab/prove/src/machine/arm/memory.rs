@@ -2,12 +2,12 @@
 
 use super::{field, signed};
 use crate::{
-    field::{O, Vector},
     machine::{
         Machine, Result,
         Word::{self, Number},
         stop,
     },
+    values::field::{O, Vector},
 };
 
 /// What a register is loaded with, or stored from.

@@ -1,12 +1,12 @@
 //! One call, held against the standard.
 
 use crate::{
-    calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
-    field::{Bit, Block, Byte, byte, none, number, numbers, xor},
+    machine::ways::{Fact, Ways},
     machine::{self, Decoded, Machine, Stop, Word, stop},
     spec::{self, Gcm},
-    unknown::{Seed, Unknown},
-    ways::{Fact, Ways},
+    statement::calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
+    values::field::{Bit, Block, Byte, byte, none, number, numbers, xor},
+    values::unknown::{Seed, Unknown},
 };
 use iced_x86::Register;
 use std::collections::HashSet;

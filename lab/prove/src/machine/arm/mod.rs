@@ -3,17 +3,15 @@
 //! An instruction is one word, whose fields say all of it, so a table of groups (Arm's *Architecture Reference Manual*, C4.1) stands here in place of a decoder.
 //! The carry of a difference is kept as x86-64 has it, as a borrow: what AArch64 calls C is the opposite of `flags.carry`, always.
 
-mod general;
-pub mod lockstep;
+pub(crate) mod general;
 mod memory;
-pub mod qemu;
 mod vector;
 
 use crate::{
-    field::{Bit, Vector},
-    image::Isa,
     machine::{Flags, Machine, Result, Stop, Word, stop},
-    unknown::MANY,
+    process::image::Isa,
+    values::field::{Bit, Vector},
+    values::unknown::MANY,
 };
 use iced_x86::ConditionCode;
 
@@ -22,10 +20,10 @@ pub const STACK: usize = 31;
 pub const LINK: usize = 30;
 
 /// Bits of a vector.
-const WIDTH: usize = 128;
+pub(crate) const WIDTH: usize = 128;
 
 /// Some bits of an instruction, from that one on.
-fn field(i: u32, first: u32, bits: u32) -> u32 {
+pub(crate) fn field(i: u32, first: u32, bits: u32) -> u32 {
     i >> first & ((1 << bits) - 1)
 }
 
@@ -185,9 +183,9 @@ impl Machine<'_> {
 mod tests {
     use super::*;
     use crate::{
-        calls::row,
-        image::{Image, Marker, Region},
         machine::Decoded,
+        process::image::{Image, Marker, Region},
+        statement::calls::row,
     };
 
     /// What these instructions make of unknown registers: x0 to x9 afterwards, and before.

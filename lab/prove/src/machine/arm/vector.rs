@@ -2,10 +2,10 @@
 
 use super::{WIDTH, field, is_product};
 use crate::{
-    field::{Bit, Block, Byte, Sums, Vector, byte, elements, lifted, number},
+    machine::vector::{Family, bitwise, index, moved, picked},
     machine::{Machine, Result, Word, stop},
     spec,
-    vector::{Family, bitwise, index, moved, picked},
+    values::field::{Bit, Block, Byte, Sums, Vector, byte, elements, lifted, number},
 };
 
 fn xor(a: &Vector, b: &Vector) -> Vector {

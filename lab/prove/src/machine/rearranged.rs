@@ -1,9 +1,9 @@
 //! Elements of vectors, compared and rearranged: what only moves them.
 
 use crate::{
-    families::Family::{self, *},
-    field::{Bit, I, O, Vector, elements, lifted, none, number},
+    machine::families::Family::{self, *},
     machine::{Machine, Result, WIDEST, is_extended, stop},
+    values::field::{Bit, I, O, Vector, elements, lifted, none, number},
 };
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
@@ -199,7 +199,7 @@ impl Machine<'_> {
                     } else {
                         let Some(n) = number(&part.bits) else { stop!("{family:?} of symbols") };
                         let packed = (n as i16).clamp(0, 255) as u8;
-                        result.bits[8 * byte..8 * byte + 8].copy_from_slice(&crate::field::byte(packed));
+                        result.bits[8 * byte..8 * byte + 8].copy_from_slice(&crate::values::field::byte(packed));
                     }
                 }
                 (result, 8)

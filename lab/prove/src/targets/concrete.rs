@@ -1,13 +1,13 @@
 //! A call by the processor itself, over numbers: what refutes a call by polynomials should show there, with a key, a nonce, AAD and a text that anybody can try.
 
 use crate::{
-    arm::qemu::Process,
-    calls::{Case, Layout, Refused, Subject, row},
-    field::{Byte, byte, numbers},
-    image::{Isa, writable},
     machine::Result,
-    prove::Message,
-    unknown::{Seed, Unknown},
+    process::image::{Isa, writable},
+    process::qemu::Process,
+    statement::calls::{Case, Layout, Refused, Subject, row},
+    statement::prove::Message,
+    values::field::{Byte, byte, numbers},
+    values::unknown::{Seed, Unknown},
 };
 use fastgcm_step::{Registers, Traced};
 use std::{fs::File, os::unix::fs::FileExt};

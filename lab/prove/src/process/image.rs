@@ -2,7 +2,7 @@
 
 use crate::{
     machine::{Allocator, NAMES, Processor},
-    symbols,
+    process::symbols,
 };
 use fastgcm_step::{Registers, Traced};
 use std::{

@@ -1,12 +1,12 @@
 //! Programs of anybody, each a file of C beside a library: compiled, started for each row, proved, and told.
 
 use crate::{
-    calls::{self, Case, Subject},
-    concrete,
-    plan::Group,
-    symbols,
-    table::{self, Outcome, texts},
-    unknown::Seed,
+    process::symbols,
+    statement::calls::{self, Case, Subject},
+    statement::plan::Group,
+    targets::concrete,
+    targets::table::{self, Outcome, texts},
+    values::unknown::Seed,
 };
 use serde_json::{Value, json};
 use std::{
@@ -15,8 +15,8 @@ use std::{
     process::Command,
 };
 
-const HEADER: &str = include_str!("../targets/gcm-prove.h");
-const TEMPLATE: &str = include_str!("../targets/template.c");
+const HEADER: &str = include_str!("../../targets/gcm-prove.h");
+const TEMPLATE: &str = include_str!("../../targets/template.c");
 
 /// Writes a target to be filled in.
 pub fn new(name: &str) -> Result<PathBuf, String> {

@@ -2,23 +2,23 @@
 
 use super::{condition, field, signed};
 use crate::{
-    field::{Bit, O},
-    general::{bitwise, mask, shifted},
+    machine::general::{bitwise, mask, shifted},
     machine::{
         Flags, Machine, Result,
         Word::{self, Number},
         Zero, stop,
     },
+    values::field::{Bit, O},
 };
 use iced_x86::Mnemonic;
 
 /// What a processor says of the block that it fills with zeros (`mrs x0, dczid_el0`), and the instruction that does that (`dc zva, x0`). The block has so many
 /// words, as on all of Arm's own cores.
-pub(super) const DCZID: u32 = 0xd53b_00e0;
-pub(super) const ZERO_BLOCK: u32 = 0xd50b_7420;
+pub(crate) const DCZID: u32 = 0xd53b_00e0;
+pub(crate) const ZERO_BLOCK: u32 = 0xd50b_7420;
 const ZEROED: u32 = 16;
 /// `mrs x0, tpidr_el0`: where a thread's own memory is.
-pub(super) const THREAD: u32 = 0xd53b_d040;
+pub(crate) const THREAD: u32 = 0xd53b_d040;
 
 /// Bits of the general registers of an instruction.
 fn width(i: u32) -> usize {

@@ -1,13 +1,13 @@
 //! Semantics of instructions on general registers.
 
 use crate::{
-    field::{Bit, I, O, byte, none, number},
-    lines::Lines,
     machine::{
         Flags, Machine, Result,
         Word::{self, Number},
         Zero, refuse, stop,
     },
+    values::field::{Bit, I, O, byte, none, number},
+    values::lines::Lines,
 };
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 

@@ -8,9 +8,9 @@
 //! where the outcome changes.
 
 use crate::{
-    field::{Bit, I, O, lifted, number},
     machine::{Flags, Machine, Word, Zero},
-    unknown::{Fold, Map, Random, Seed},
+    values::field::{Bit, I, O, lifted, number},
+    values::unknown::{Fold, Map, Random, Seed},
 };
 use iced_x86::{Instruction, Register};
 use std::{

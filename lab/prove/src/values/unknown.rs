@@ -5,9 +5,9 @@
 //! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
 
 use crate::{
-    field::{Bit, Byte, O, Vector, byte, lifted, none, number, xor},
-    lines::Lines,
-    ways::Fact,
+    machine::ways::Fact,
+    values::field::{Bit, Byte, O, Vector, byte, lifted, none, number, xor},
+    values::lines::Lines,
 };
 use rand_chacha::{
     ChaCha8Rng,
@@ -210,7 +210,7 @@ impl Unknown {
     /// is a variable, and the other follows. With e for "equal", a point of the surface (1 + l)(1 + m) = e is what l and the bytes choose, and m is
     /// 1 + e / (1 + l). A polynomial that vanishes for all these points is a multiple of (1 + l)(1 + m) + e: this is linear in m, and 1 + l, its coefficient, has no
     /// factor with e in common, because e does not have l (Gauss' lemma). So the polynomial vanishes for all bytes. A polynomial of degree d has m at most d / 9 times, since m
-    /// counts as the degree of e, eight times that of a bit, and one: [`crate::prove::Proved`] makes the bound greater by (10/9)^2 for the denominators. (A point with l = 1
+    /// counts as the degree of e, eight times that of a bit, and one: [`crate::statement::prove::Proved`] makes the bound greater by (10/9)^2 for the denominators. (A point with l = 1
     /// gives a wrong m; that its probability is 2^-64 is less than what the bound rounds up.)
     pub fn difference8(&mut self, a: &Byte, b: &Byte) -> (Byte, Bit) {
         if let Some(known) = self.differences.get(&(*a, *b)) {

@@ -1,6 +1,6 @@
 //! What a register holds, what flags are, and what stops the interpreter.
 
-use crate::field::{Bit, I, O, lifted, number};
+use crate::values::field::{Bit, I, O, lifted, number};
 
 /// What stops the interpreter.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,19 +16,19 @@ pub enum Stop {
 pub type Result<T> = std::result::Result<T, Stop>;
 
 macro_rules! stop {
-    ($($what:tt)*) => { return Err(crate::machine::Stop::NotUnderstood(format!($($what)*))) };
+    ($($what:tt)*) => { return Err(crate::values::word::Stop::NotUnderstood(format!($($what)*))) };
 }
 macro_rules! secret {
-    ($($what:tt)*) => { return Err(crate::machine::Stop::Secret(format!($($what)*))) };
+    ($($what:tt)*) => { return Err(crate::values::word::Stop::Secret(format!($($what)*))) };
 }
 macro_rules! refuse {
-    ($($what:tt)*) => { return Err(crate::machine::Stop::Refuted(format!($($what)*))) };
+    ($($what:tt)*) => { return Err(crate::values::word::Stop::Refuted(format!($($what)*))) };
 }
 pub(crate) use {refuse, secret, stop};
 
 impl Stop {
     /// Where that was.
-    pub(super) fn at(self, place: impl std::fmt::Display) -> Self {
+    pub(crate) fn at(self, place: impl std::fmt::Display) -> Self {
         match self {
             Self::Secret(why) => Self::Secret(format!("{place}: {why}")),
             Self::NotUnderstood(why) => Self::NotUnderstood(format!("{place}: {why}")),

@@ -3,16 +3,16 @@
 //! `family` says which mnemonics there are and what each does. Most of them only move elements, in `rearranged.rs`.
 
 use crate::{
-    families::family,
-    field::{Bit, Block, Byte, I, Sums, Vector, elements, number},
+    machine::families::family,
     machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, refuse, stop, wants_alignment},
     spec,
+    values::field::{Bit, Block, Byte, I, Sums, Vector, elements, number},
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 pub(crate) use crate::{
-    families::Family,
-    rearranged::{bitwise, index, moved, picked},
+    machine::families::Family,
+    machine::rearranged::{bitwise, index, moved, picked},
 };
 use Family::*;
 

@@ -1,6 +1,6 @@
 //! What the file of a program says: names of its functions, and where it asks the processor what that is.
 
-use crate::unknown::Map;
+use crate::values::unknown::Map;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use object::{Object, ObjectKind, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
 use std::{

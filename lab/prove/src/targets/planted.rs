@@ -2,14 +2,14 @@
 //! lengths at which the processor itself gives a wrong answer.
 
 use crate::{
-    arm,
-    calls::{self, Case, Subject},
-    concrete,
-    image::Isa,
     machine::Decoded,
-    plan::{self, Lengths, said},
-    prove::{Failure, LIMIT, prove},
-    unknown::{Map, Seed},
+    machine::arm,
+    process::image::Isa,
+    statement::calls::{self, Case, Subject},
+    statement::plan::{self, Lengths, said},
+    statement::prove::{Failure, LIMIT, prove},
+    targets::concrete,
+    values::unknown::{Map, Seed},
 };
 use iced_x86::Mnemonic;
 use std::{

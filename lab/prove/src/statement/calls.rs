@@ -1,13 +1,14 @@
 //! What is called, with which arguments, and where they lie.
 
 use crate::{
-    arm::{self, qemu::Process},
-    field::{Byte, byte, bytes},
-    image::{Image, Isa, writable},
+    machine::arm,
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::{Memory, Own},
-    symbols,
-    unknown::Seed,
+    process::image::{Image, Isa, writable},
+    process::qemu::Process,
+    process::symbols,
+    values::field::{Byte, byte, bytes},
+    values::unknown::Seed,
 };
 use fastgcm_step::Traced;
 use iced_x86::Register;

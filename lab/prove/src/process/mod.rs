@@ -1,0 +1,5 @@
+//! A process that stands still right before the call.
+
+pub mod image;
+pub mod qemu;
+pub mod symbols;
