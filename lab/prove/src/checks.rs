@@ -7,7 +7,7 @@ use crate::{
     silicon::lockstep,
     statement::calls::{Case, Layout, ROWS, Subject},
     statement::prove::{Failure, prove},
-    values::unknown::{Map, Random, Seed},
+    values::random::{Map, Random, Seed},
 };
 use std::{
     collections::BTreeSet,

@@ -11,7 +11,7 @@ use gcm_prove::{
     statement::plan::{self, Lengths},
     targets::planted,
     targets::target,
-    values::unknown::{self, Seed},
+    values::random::{self, Seed},
 };
 use std::{
     collections::{BTreeSet, HashMap},
@@ -114,7 +114,7 @@ fn work() -> Result<bool, String> {
     let lengths = Lengths::of(&options)?;
     let seed: Seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
-        None => unknown::drawn()?,
+        None => random::drawn()?,
     };
     println!("{name}: points drawn from seed {seed}");
     if options.contains_key("plant") {

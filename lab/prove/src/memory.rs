@@ -1,10 +1,10 @@
 //! Memory over lifted bits: what the process had, what is unknown, and what has been written since.
 
 use crate::{
-    machine::{Result, Stop, refuse},
     process::image::{Image, LINE},
     values::field::{Bit, Byte, Vector, byte, number},
-    values::unknown::{Map, Random, Seed},
+    values::random::{Map, Random, Seed},
+    values::word::{Result, Stop, refuse},
 };
 use std::{collections::HashSet, ops::Range, sync::Arc};
 

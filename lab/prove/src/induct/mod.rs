@@ -20,7 +20,7 @@ use crate::{
     statement::calls::{Case, Subject},
     statement::prove::{Failure, LEAST, LIMIT, Proved, prove},
     values::lines::Line,
-    values::unknown::Seed,
+    values::random::Seed,
 };
 use invariant::Invariant;
 use run::Run;

@@ -13,7 +13,7 @@ use crate::{
     statement::prove::Failure,
     values::field::{Block, Byte, O, xor},
     values::lines::{Line, Lines},
-    values::unknown::Seed,
+    values::random::Seed,
 };
 use std::ops::Range;
 

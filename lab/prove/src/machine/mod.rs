@@ -5,8 +5,10 @@ use crate::{
     machine::ways::{Low, Ways},
     memory::Memory,
     process::image::{Image, Isa},
+    process::processor::Processor,
     values::field::{Bit, Byte, O},
-    values::unknown::{Map, Seed, Unknown},
+    values::random::{Map, Seed},
+    values::unknown::Unknown,
 };
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
@@ -17,6 +19,7 @@ mod decide;
 mod degrees;
 mod families;
 pub(crate) mod general;
+mod lines;
 mod operands;
 mod rearranged;
 mod sums;
@@ -25,8 +28,7 @@ pub mod ways;
 
 pub use crate::values::word::{Flags, Result, Stop, Word, Zero};
 pub(crate) use crate::values::word::{refuse, secret, stop};
-pub use allocate::Allocator;
-pub(crate) use allocate::{Allocation, NAMES};
+pub(crate) use allocate::Allocation;
 pub use degrees::Degrees;
 pub use operands::{is_extended, wants_alignment};
 
@@ -45,32 +47,8 @@ pub type Decision = (u64, ConditionCode, [u64; 2], bool);
 /// Bits of the widest vector.
 pub const WIDEST: usize = 512;
 
-/// The processor that CPUID tells: ECX of leaf 1, EBX and ECX of leaf 7, and which registers the system saves, as XGETBV says it.
-#[derive(Clone, Copy, Debug)]
-pub struct Processor {
-    pub one_c: u32,
-    pub seven_b: u32,
-    pub seven_c: u32,
-    pub saved: u32,
-}
-
-impl Processor {
-    /// What CPUID answers: EAX, EBX, ECX, EDX; none for what says nothing of instructions.
-    pub fn cpuid(&self, leaf: u32, below: u32) -> Option<[u32; 4]> {
-        let name = |part: &[u8; 4]| u32::from_le_bytes(*part);
-        Some(match (leaf, below) {
-            (0, _) => [7, name(b"Genu"), name(b"ntel"), name(b"ineI")],
-            // The model is that of a server of 2023; what every processor with 64 bits has.
-            (1, _) => [0x806f8, 0, self.one_c, 0x078b_fbff],
-            (7, 0) => [0, self.seven_b, self.seven_c, 0],
-            (2..=7 | 0xd, _) => [0; 4],
-            // LZCNT, PREFETCHW, and 64 bits.
-            (0x8000_0000, _) => [0x8000_0001, 0, 0, 0],
-            (0x8000_0001, _) => [0, 0, if self.seven_b == 0 { 1 } else { 0x121 }, 0x2c10_0800],
-            _ => return None,
-        })
-    }
-}
+/// Registers that a function gives back as they were.
+const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 pub struct Machine<'a> {
     pub image: &'a Image,
@@ -239,7 +217,7 @@ impl<'a> Machine<'a> {
     /// What a function gives back as it was.
     pub(crate) fn kept(&self) -> Vec<Word> {
         match self.image.isa {
-            Isa::X86 => crate::statement::prove::KEPT.map(|r| self.register(r)).to_vec(),
+            Isa::X86 => KEPT.map(|r| self.register(r)).to_vec(),
             Isa::Arm => self.arm_kept(),
         }
     }

@@ -6,13 +6,11 @@
 use crate::{
     machine::{Machine, Result, Stop, Word, Zero},
     values::field::{Bit, Byte, O, none, number},
-    values::unknown::{Map, Word32},
+    values::random::Map,
+    values::unknown::Fact,
 };
 use iced_x86::ConditionCode;
 use std::collections::HashSet;
-
-/// Of the lowest byte of a word, plus a number: the least and the greatest that it can be.
-pub type Fact = (Word32, u32, [u32; 2]);
 
 /// A way to go.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The memory of a process that stands still right before the call: what is interpreted.
 
-use crate::{
-    machine::{Allocator, NAMES, Processor},
-    process::symbols,
+use super::{
+    processor::Processor,
+    symbols::{self, Allocator, NAMES},
 };
 use fastgcm_step::{Registers, Traced};
 use std::{

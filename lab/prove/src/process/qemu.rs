@@ -1,10 +1,6 @@
 //! A process of AArch64 under qemu's emulation of user programs, by gdb's protocol: registers, memory, a step, and the way to a marker, `brk #0`.
 
-use crate::{
-    machine::arm::{LINK, STACK, general::THREAD},
-    process::image::{Image, Isa, Marker, Region},
-    statement::calls::{Case, Subject},
-};
+use super::image::{Image, Isa, Marker, Region};
 use object::{
     Endianness, elf,
     read::elf::{FileHeader, ProgramHeader},
@@ -19,6 +15,13 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+/// The stack, and where a call returns to, among general registers.
+pub const STACK: usize = 31;
+pub const LINK: usize = 30;
+
+/// `mrs x0, tpidr_el0`: where a thread's own memory is.
+pub(crate) const THREAD: u32 = 0xd53b_d040;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -155,14 +158,6 @@ impl Process {
         let mut words: Vec<String> = general.words.iter().chain([&general.at]).map(|word| hex(&word.to_le_bytes())).collect();
         words.push(hex(&general.flags.to_le_bytes()));
         words.iter().enumerate().try_for_each(|(i, word)| self.tell(&format!("P{i:x}={word}")))
-    }
-
-    /// Stands where the call of that case begins, which returns to that place.
-    pub fn enter(&mut self, subject: &Subject, case: &Case, back: u64) -> Result<()> {
-        let mut general = self.general()?;
-        (general.words[0], general.words[LINK], general.words[STACK]) = (subject.call, back, subject.top(case));
-        general.at = subject.perform;
-        self.set_general(&general)
     }
 
     /// A vector register. (Its number in the protocol is 34 more, on a processor without SVE.)

@@ -1,6 +1,6 @@
 //! What the file of a program says: names of its functions, and where it asks the processor what that is.
 
-use crate::values::unknown::Map;
+use crate::values::random::Map;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use object::{Object, ObjectKind, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind};
 use std::{
@@ -12,6 +12,29 @@ use std::{
 
 /// Bytes of the greatest file that is looked at.
 pub const LARGEST: u64 = 1 << 30;
+
+/// A function of the allocator, by its name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Allocator {
+    /// So many bytes as this argument says.
+    Gives(usize),
+    /// Behind the first argument, as many as the third says.
+    GivesBehind,
+    Moves,
+    Frees,
+}
+
+/// Their names. (`calloc` gives zeros.)
+pub(crate) const NAMES: [(&str, Allocator); 8] = [
+    ("malloc", Allocator::Gives(0)),
+    ("valloc", Allocator::Gives(0)),
+    ("aligned_alloc", Allocator::Gives(1)),
+    ("memalign", Allocator::Gives(1)),
+    ("posix_memalign", Allocator::GivesBehind),
+    ("realloc", Allocator::Moves),
+    ("free", Allocator::Frees),
+    ("cfree", Allocator::Frees),
+];
 
 /// A file, if it is one, and not too large.
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {

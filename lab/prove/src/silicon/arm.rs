@@ -11,7 +11,8 @@ use crate::{
     statement::calls::{Case, Layout, RETURN, Subject, row},
     statement::prove::{LIMIT, Message, prove},
     values::field::{Bit, byte},
-    values::unknown::{Map, Random, Seed, Unknown},
+    values::random::{Map, Random, Seed},
+    values::unknown::Unknown,
 };
 use std::collections::BTreeMap;
 
@@ -96,7 +97,7 @@ fn call(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<(u64, 
     for (at, what) in message.inputs(subject, case)? {
         process.write(at, &what)?;
     }
-    process.enter(subject, case, RETURN)?;
+    subject.begin(&mut process, case, RETURN)?;
     let image = process.image(&subject.program)?;
     let mut decoded = Decoded::default();
     let mut machine = Machine::new(&image, &mut decoded, row(case.row).1, seed, subject.perform, 0..0);

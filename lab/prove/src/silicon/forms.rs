@@ -8,7 +8,7 @@ use crate::{
     memory::Memory,
     process::image::Image,
     values::field::{Bit, byte, bytes, lifted, number},
-    values::unknown::{Random, Seed},
+    values::random::{Random, Seed},
 };
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 use std::{arch::global_asm, collections::BTreeMap};

@@ -11,7 +11,8 @@ use crate::{
     statement::calls::{Case, RETURN, ROWS, Subject},
     statement::prove::Message,
     values::field::{Bit, byte, numbers},
-    values::unknown::{Seed, Unknown},
+    values::random::Seed,
+    values::unknown::Unknown,
 };
 use fastgcm_step::Registers;
 use iced_x86::{Mnemonic, Register};

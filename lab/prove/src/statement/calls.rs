@@ -2,13 +2,13 @@
 
 use crate::{
     machine::arm,
-    machine::{Decoded, Machine, Processor, Result, Word, stop},
+    machine::{Decoded, Machine, Result, Word, stop},
     memory::{Memory, Own},
     process::image::{Image, Isa, writable},
-    process::qemu::Process,
     process::symbols,
+    process::{processor::Processor, qemu::Process},
     values::field::{Byte, byte, bytes},
-    values::unknown::Seed,
+    values::random::Seed,
 };
 use fastgcm_step::Traced;
 use iced_x86::Register;
@@ -302,6 +302,14 @@ impl Subject {
     pub fn arm_process(&self) -> Result<Process> {
         let arm = self.on.and_then(|row| row.checked_sub(ROWS.len())).ok_or("a program of x86-64")?;
         Ok(Process::start(&self.program, &self.arguments, ARM_ROWS[arm].1, &self.patches)?)
+    }
+
+    /// A process of AArch64 stands where the call of that case begins, which returns to that place.
+    pub fn begin(&self, process: &mut Process, case: &Case, back: u64) -> Result<()> {
+        let mut general = process.general()?;
+        (general.words[0], general.words[arm::LINK], general.words[arm::STACK]) = (self.call, back, self.top(case));
+        general.at = self.perform;
+        Ok(process.set_general(&general)?)
     }
 
     /// From now on that byte is another.

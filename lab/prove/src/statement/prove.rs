@@ -1,14 +1,14 @@
 //! One call, held against the standard.
 
 use crate::{
-    machine::ways::{Fact, Ways},
+    machine::ways::Ways,
     machine::{self, Decoded, Machine, Stop, Word, stop},
     spec::{self, Gcm},
     statement::calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
     values::field::{Bit, Block, Byte, byte, none, number, numbers, xor},
-    values::unknown::{Seed, Unknown},
+    values::random::Seed,
+    values::unknown::{Fact, Unknown},
 };
-use iced_x86::Register;
 use std::collections::HashSet;
 
 /// Why a call is not proved.
@@ -215,9 +215,6 @@ fn equal(what: &str, code: &[Byte], standard: &[Byte]) -> Result<(), Failure> {
         None => Ok(()),
     }
 }
-
-/// Registers that a function gives back as they were.
-pub(crate) const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Bytes that have come into registers and onto the stack, are no numbers, and are not what everybody may know (ciphertext, tag, AAD, nonce) or what
 /// stood in registers and below the stack before the call.

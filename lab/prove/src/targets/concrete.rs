@@ -7,7 +7,8 @@ use crate::{
     statement::calls::{Case, Layout, Refused, Subject, row},
     statement::prove::Message,
     values::field::{Byte, byte, numbers},
-    values::unknown::{Seed, Unknown},
+    values::random::Seed,
+    values::unknown::Unknown,
 };
 use fastgcm_step::{Registers, Traced};
 use std::{fs::File, os::unix::fs::FileExt};
@@ -150,7 +151,7 @@ impl Standing {
                 Ok(ended?.ok_or("the program has ended")?.rax)
             }
             Self::Arm(process) => {
-                process.enter(subject, case, subject.image.marker.at)?;
+                subject.begin(process, case, subject.image.marker.at)?;
                 process.run().map_err(|why| format!("the call: {why}"))?;
                 Ok(process.general()?.words[0])
             }

@@ -9,7 +9,7 @@ use crate::{
     statement::plan::{self, Lengths, said},
     statement::prove::{Failure, LIMIT, prove},
     targets::concrete,
-    values::unknown::{Map, Seed},
+    values::random::{Map, Seed},
 };
 use iced_x86::Mnemonic;
 use std::{

@@ -5,7 +5,7 @@ use crate::{
     statement::calls::{Case, Layout, ROW_COUNT, Subject, row},
     statement::plan::{Group, said},
     statement::prove::{Failure, LIMIT, Proved, prove},
-    values::unknown::Seed,
+    values::random::Seed,
 };
 use std::{
     collections::BTreeSet,

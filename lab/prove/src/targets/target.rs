@@ -6,7 +6,7 @@ use crate::{
     statement::plan::Group,
     targets::concrete,
     targets::table::{self, Outcome, texts},
-    values::unknown::Seed,
+    values::random::Seed,
 };
 use serde_json::{Value, json};
 use std::{

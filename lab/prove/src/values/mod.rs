@@ -2,5 +2,6 @@
 
 pub mod field;
 pub mod lines;
+pub mod random;
 pub mod unknown;
 pub mod word;

@@ -20,7 +20,7 @@ use gcm_prove::{
     statement::calls::{Case, Form, Layout, ROWS, Subject},
     statement::plan::{Lengths, asked as in_table},
     targets::table,
-    values::unknown::{Random, Seed},
+    values::random::{Random, Seed},
 };
 use std::collections::HashMap;
 

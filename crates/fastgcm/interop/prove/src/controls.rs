@@ -6,7 +6,7 @@ use gcm_prove::{
     statement::calls::{Case, Layout, ROWS, Subject},
     statement::prove::{Failure, prove},
     values::field::Bit,
-    values::unknown::{Random, Seed},
+    values::random::{Random, Seed},
 };
 
 /// The length at which a call is wrong, and its neighbours.

@@ -10,7 +10,7 @@ use gcm_prove::{
     statement::calls::Subject,
     statement::plan::{Lengths, asked},
     targets::table::{self, Options},
-    values::unknown::drawn,
+    values::random::drawn,
 };
 use std::{collections::HashMap, process::ExitCode};
 

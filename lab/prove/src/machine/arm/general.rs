@@ -8,6 +8,7 @@ use crate::{
         Word::{self, Number},
         Zero, stop,
     },
+    process::qemu::THREAD,
     values::field::{Bit, O},
 };
 use iced_x86::Mnemonic;
@@ -17,8 +18,6 @@ use iced_x86::Mnemonic;
 pub(crate) const DCZID: u32 = 0xd53b_00e0;
 pub(crate) const ZERO_BLOCK: u32 = 0xd50b_7420;
 const ZEROED: u32 = 16;
-/// `mrs x0, tpidr_el0`: where a thread's own memory is.
-pub(crate) const THREAD: u32 = 0xd53b_d040;
 
 /// Bits of the general registers of an instruction.
 fn width(i: u32) -> usize {

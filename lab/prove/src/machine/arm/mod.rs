@@ -7,6 +7,7 @@ pub(crate) mod general;
 mod memory;
 mod vector;
 
+pub use crate::process::qemu::{LINK, STACK};
 use crate::{
     machine::{Flags, Machine, Result, Stop, Word, stop},
     process::image::Isa,
@@ -14,10 +15,6 @@ use crate::{
     values::unknown::MANY,
 };
 use iced_x86::ConditionCode;
-
-/// The stack, and where a call returns to, among general registers.
-pub const STACK: usize = 31;
-pub const LINK: usize = 30;
 
 /// Bits of a vector.
 pub(crate) const WIDTH: usize = 128;
