@@ -246,6 +246,9 @@ impl<'a> Memory<'a> {
                     if self.image.is_executable(at) {
                         return Err(Stop::NotUnderstood(format!("code is written, at {}", self.image.place(at))));
                     }
+                    if self.image.is_shared(at) {
+                        return Err(Stop::NotUnderstood(format!("a mapping that may be shared is written, at {}", self.image.place(at))));
+                    }
                 }
             }
             if self.before.as_ref().is_some_and(|before| !before.contains_key(&line)) {

@@ -10,7 +10,7 @@ use crate::{
     values::random::{Map, Seed},
     values::unknown::Unknown,
 };
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
 
 mod allocate;
@@ -244,8 +244,9 @@ impl<'a> Machine<'a> {
         if i.is_invalid() {
             stop!("{}: no instruction", self.image.place(at));
         }
-        // Processors of two makers do not agree on a branch of 16 bits; an address of 32 bits ends where no other does.
-        let is_narrow = |r: Register| matches!(r, Register::EIP) || r.is_gpr32();
+        // Processors of two makers do not agree on a branch of 16 bits; an address of 32 bits ends where no other does. (A sum of 32 bits by LEA does not.)
+        let is_sum = i.mnemonic() == Mnemonic::Lea && !i.op0_register().is_gpr64();
+        let is_narrow = |r: Register| matches!(r, Register::EIP) || r.is_gpr32() && !is_sum;
         let is_branch = matches!(i.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
         let prefixes = bytes.iter().take_while(|byte| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf2 | 0xf3)).count();
         let is_short = bytes[..prefixes].contains(&0x66) && !matches!(bytes.get(prefixes), Some(0x48..=0x4f));

@@ -23,6 +23,8 @@ pub(crate) struct Region {
     pub(crate) range: Range<u64>,
     pub(crate) writable: bool,
     pub(crate) executable: bool,
+    /// What is written there may be read elsewhere, too.
+    pub(crate) shared: bool,
     pub(crate) file: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -129,6 +131,7 @@ impl Image {
                     range: start..end,
                     writable: fields[1].as_bytes()[1] == b'w',
                     executable: fields[1].as_bytes()[2] == b'x',
+                    shared: fields[1].as_bytes()[3] == b's',
                     file,
                     bytes,
                 });
@@ -193,6 +196,10 @@ impl Image {
 
     pub fn is_writable(&self, at: u64) -> bool {
         self.region(at).is_some_and(|region| region.writable)
+    }
+
+    pub fn is_shared(&self, at: u64) -> bool {
+        self.region(at).is_some_and(|region| region.shared)
     }
 
     pub fn is_executable(&self, at: u64) -> bool {

@@ -207,7 +207,7 @@ impl Process {
         for (i, (range, [writable, executable])) in all.into_iter().enumerate().filter(|(_, (range, _))| !range.is_empty()) {
             let bytes = self.read(range.start, (range.end - range.start) as usize)?;
             let file = if i < count { &*name } else { ["[heap]", "[stack]"][i - count] }.to_owned();
-            regions.push(Region { range, writable, executable, file, bytes });
+            regions.push(Region { range, writable, executable, shared: false, file, bytes });
         }
         regions.sort_by_key(|region| region.range.start);
         // Some function of the C library asks where a thread's own memory is. It is executed once, to hear that.

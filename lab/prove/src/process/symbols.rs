@@ -25,7 +25,7 @@ pub enum Allocator {
 }
 
 /// Their names. (`calloc` gives zeros.)
-pub(crate) const NAMES: [(&str, Allocator); 8] = [
+pub(crate) const NAMES: [(&str, Allocator); 7] = [
     ("malloc", Allocator::Gives(0)),
     ("valloc", Allocator::Gives(0)),
     ("aligned_alloc", Allocator::Gives(1)),
@@ -33,7 +33,6 @@ pub(crate) const NAMES: [(&str, Allocator); 8] = [
     ("posix_memalign", Allocator::GivesBehind),
     ("realloc", Allocator::Moves),
     ("free", Allocator::Frees),
-    ("cfree", Allocator::Frees),
 ];
 
 /// A file, if it is one, and not too large.

@@ -188,7 +188,7 @@ mod tests {
     /// What these instructions make of unknown registers: x0 to x9 afterwards, and before.
     fn executed(code: &[u32]) -> [Vec<Word>; 2] {
         let bytes: Vec<u8> = code.iter().flat_map(|i| i.to_le_bytes()).collect();
-        let region = Region { range: 0..bytes.len() as u64, writable: false, executable: true, file: String::new(), bytes };
+        let region = Region { range: 0..bytes.len() as u64, writable: false, executable: true, shared: false, file: String::new(), bytes };
         let marker = Marker { arguments: [0; 6], stack: 0, at: 0, fs: 0 };
         let image = Image::new(Isa::Arm, vec![region], marker, 0..0);
         let mut decoded = Decoded::default();
