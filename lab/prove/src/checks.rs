@@ -1,13 +1,13 @@
 //! What is proved and tried beside the table: all lengths by induction; semantics against this processor; flipped bits, which must be found.
 
 use crate::{
-    calls::{Case, Layout, ROWS, Subject},
-    forms::{self, Told},
     induct::{self, Answer, Over},
-    lockstep,
     machine::Decoded,
-    prove::{Failure, prove},
-    unknown::{Map, Random, Seed},
+    silicon::forms::{self, Told},
+    silicon::lockstep,
+    statement::calls::{Case, Layout, ROWS, Subject},
+    statement::prove::{Failure, prove},
+    values::random::{Map, Random, Seed},
 };
 use std::{
     collections::BTreeSet,
@@ -39,7 +39,7 @@ pub fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize
 }
 
 fn print(subject: &Subject, case: &Case, over: Over, every: usize, answer: &Result<Answer, Failure>, time: Duration) -> bool {
-    let about = format!("{} | {} | {} | {over:?}", crate::calls::row(case.row).0, subject.verbs[case.verb].name, 8 * case.key);
+    let about = format!("{} | {} | {} | {over:?}", crate::statement::calls::row(case.row).0, subject.verbs[case.verb].name, 8 * case.key);
     match answer {
         Ok(answer) => {
             let seconds = time.as_secs_f64();

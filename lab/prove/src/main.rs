@@ -3,13 +3,15 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use gcm_prove::{
-    arm,
-    calls::{self, Case, Layout, ROW_COUNT, ROWS, Subject, row_of},
     checks,
     induct::{self, Over},
-    plan::{self, Lengths},
-    planted, symbols, target,
-    unknown::{self, Seed},
+    process::symbols,
+    silicon::arm,
+    statement::calls::{self, Case, Layout, ROW_COUNT, ROWS, Subject, row_of},
+    statement::plan::{self, Lengths},
+    targets::planted,
+    targets::target,
+    values::random::{self, Seed},
 };
 use std::{
     collections::{BTreeSet, HashMap},
@@ -112,7 +114,7 @@ fn work() -> Result<bool, String> {
     let lengths = Lengths::of(&options)?;
     let seed: Seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
-        None => unknown::drawn()?,
+        None => random::drawn()?,
     };
     println!("{name}: points drawn from seed {seed}");
     if options.contains_key("plant") {
@@ -121,7 +123,7 @@ fn work() -> Result<bool, String> {
     if options.contains_key("forms") && symbols::is_arm(&program) {
         let mut failed = 0;
         for &row in &rows {
-            failed += arm::lockstep::check(&target::started(&name, &program, row, None)?, row, seed)?;
+            failed += arm::check(&target::started(&name, &program, row, None)?, row, seed)?;
         }
         return Ok(failed == 0);
     }

@@ -1,10 +1,10 @@
 //! Memory over lifted bits: what the process had, what is unknown, and what has been written since.
 
 use crate::{
-    field::{Bit, Byte, Vector, byte, number},
-    image::{Image, LINE},
-    machine::{Result, Stop, refuse},
-    unknown::{Map, Random, Seed},
+    process::image::{Image, LINE},
+    values::field::{Bit, Byte, Vector, byte, number},
+    values::random::{Map, Random, Seed},
+    values::word::{Result, Stop, refuse},
 };
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
@@ -245,6 +245,9 @@ impl<'a> Memory<'a> {
                     }
                     if self.image.is_executable(at) {
                         return Err(Stop::NotUnderstood(format!("code is written, at {}", self.image.place(at))));
+                    }
+                    if self.image.is_shared(at) {
+                        return Err(Stop::NotUnderstood(format!("a mapping that may be shared is written, at {}", self.image.place(at))));
                     }
                 }
             }

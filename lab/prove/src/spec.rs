@@ -1,8 +1,8 @@
 //! The standards, over lifted bits: FIPS 197, SP 800-38D, RFC 8452, XAES-256-GCM, and what commits to keys. Nothing here is fast or clever.
 
 use crate::{
-    field::{Bit, Block, Byte, I, O, Sums, byte, bytes, xor},
-    unknown::{Unknown, Word32},
+    values::field::{Bit, Block, Byte, I, O, Sums, byte, bytes, xor},
+    values::unknown::{Unknown, Word32},
 };
 
 const ZEROS: Block = [[O; 8]; 16];

@@ -1,7 +1,10 @@
 /* AES-128-GCM that is wrong on purpose, as `-DV=n` says; with -DV=0 it is right, and so are some others, which are beside what is wrong. victims.rs says what gcm-prove
  * must say of each. Like targets/loops.c, from which it comes: a turn is four blocks, and a length is cut to whole turns and blocks. */
+#define _GNU_SOURCE
 #include "gcm-prove.h"
 #include <sys/mman.h>
+#include <signal.h>
+#include <unistd.h>
 #include <immintrin.h>
 #ifndef V
 #define V 0
@@ -69,7 +72,11 @@ uint8_t zeros[1 << 20];
 #if V == 44
 uint8_t table[1 << 28];
 #endif
-static uint8_t *smc;
+static uint8_t *smc, *mapped[2];
+#if V == 108
+static int touched;
+__attribute__((noinline)) void cfree(void *p) { if (((volatile uint64_t *)p)[1]) touched = 1; } /* it looks into what nobody has written */
+#endif
 static block with(block nonce, uint32_t counter) { return _mm_insert_epi32(nonce, (int)__builtin_bswap32(counter), 3); }
 
 /* `lag`: a turn is hashed in the next one, of a copy. */
@@ -140,6 +147,24 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     if (V == 80) { uint8_t *p = malloc(64); memset(p, 0, 8); free(p); } /* right */
     if (V == 81) { volatile uint8_t *p = c->key.at; uint8_t was = *p; *p = 0; *p = was; }
     if (V == 82) { extern uint8_t zeros[]; *(volatile uint8_t *)(zeros + 70000) = ((uint8_t *)k)[17]; }
+    /* One memory at two addresses: of numbers, and of code. */
+    if (V == 90) { volatile uint8_t *one = mapped[0], *other = mapped[1]; *one = (uint8_t)(n | 1); if (*other) WRONG; *one = 0; }
+    if (V == 91) { mapped[0][1] = n != 0; y.b = _mm_xor_si128(y.b, _mm_cvtsi32_si128((int)((uint32_t (*)(void))mapped[1])())); mapped[0][1] = 0; }
+    /* Parts of registers, and flags that stay. */
+    if (V == 92) { __asm__ volatile("xor %%eax, %%eax; mov $1, %%ah; mov %%al, %%bl; movzbl %%bl, %%eax; mov %%rax, %0" : "=r"(word) : : "rax", "rbx"); if (!word) WRONG; }
+    if (V == 93) { __asm__ volatile("mov $-1, %%rax; xor %%ecx, %%ecx; cmovnz %%ecx, %%eax; shr $32, %%rax; mov %%rax, %0" : "=r"(word) : : "rax", "rcx", "cc"); if (!word) WRONG; }
+    if (V == 94) { __asm__ volatile("mov $64, %%cl; mov $1, %%eax; cmp %%eax, %%eax; shl %%cl, %%rax; setz %%al; movzbl %%al, %%eax; mov %%rax, %0" : "=r"(word) : : "rax", "rcx", "cc"); if (word) WRONG; }
+    if (V == 95) { __asm__ volatile("stc; mov $-1, %%eax; inc %%eax; setc %%al; movzbl %%al, %%eax; mov %%rax, %0" : "=r"(word) : : "rax", "cc"); if (word) WRONG; }
+    if (V == 96) { __asm__ volatile("xor %%edx, %%edx; mov $1, %%eax; mov %1, %%rcx; shr $63, %%rcx; div %%rcx; mov %%rax, %0" : "=r"(word) : "r"(n) : "rax", "rcx", "rdx", "cc"); }
+    if (V == 110) { __asm__ volatile("mov $-1, %%rax; lea 16(%%eax), %%eax; mov %%rax, %0" : "=r"(word) : : "rax"); if (word != 15) WRONG; } /* right */
+    /* Strings: none, by a count of 0; eight bytes each; a mask says which. */
+    if (V == 97) { uint64_t *d = (uint64_t *)c->place.at + 500, z = 0; d[0] = 7; __asm__ volatile("rep stosq" : "+D"(d), "+c"(z) : "a"(0ull) : "memory"); if (((uint64_t *)c->place.at)[500] == 7) WRONG; }
+    if (V == 98 && n) __asm__ volatile("pcmpeqd %%xmm1, %%xmm1; maskmovdqu %%xmm1, %%xmm1" : : "D"(to + n) : "xmm1", "memory");
+    if (V == 99) __asm__ volatile("pushfq; orq $0x40000, (%%rsp); popfq" : : : "memory", "cc"); /* accesses that are not aligned trap from now on */
+#if V == 108
+    { void *p = malloc(2000); touched = 0; cfree(p); if (touched) WRONG; free(p); }
+#endif
+    if (V == 109 && n >= 16) { block t = nonce; __asm__ volatile("pclmulqdq $0, (%1), %0" : "+x"(t) : "r"(from)); (void)t; }
 #if V == 83
     y.b = _mm_xor_si128(y.b, high);
 #endif
@@ -147,7 +172,12 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     if (V == 84) { block high; __asm__ volatile("vpcmpeqd %%ymm15, %%ymm15, %%ymm15; pxor %%xmm15, %%xmm15; vextracti128 $1, %%ymm15, %0" : "=x"(high) : : "xmm15"); if (_mm_cvtsi128_si32(high)) WRONG; }
     if (V == 85) { block high; __asm__ volatile("vpcmpeqd %%ymm15, %%ymm15, %%ymm15; vpxor %%xmm15, %%xmm15, %%xmm15; vextracti128 $1, %%ymm15, %0" : "=x"(high) : : "xmm15"); y.b = _mm_xor_si128(y.b, high); } /* right */
 #endif
+#ifdef __AVX__
+    if (V == 101) { block high; __asm__ volatile("vpcmpeqd %%ymm15, %%ymm15, %%ymm15; vzeroupper; vextracti128 $1, %%ymm15, %0" : "=x"(high) : : "xmm15"); if (!_mm_cvtsi128_si32(high)) WRONG; }
+#endif
 #ifdef __AVX512BW__
+    if (V == 102) { uint64_t m; __asm__ volatile("kxnorq %%k1, %%k1, %%k1; kmovw %%k1, %%k1; kmovq %%k1, %0" : "=r"(m) : : "k1"); if (!(m >> 16)) WRONG; }
+    if (V == 103) { block x; __asm__ volatile("vpternlogd $255, %%zmm16, %%zmm16, %%zmm16; kxorq %%k1, %%k1, %%k1; vmovdqu8 %%xmm16, %%xmm17%{%%k1%}%{z%}; vmovdqa64 %%xmm17, %0" : "=x"(x) : : "k1", "xmm16", "xmm17"); if (!_mm_cvtsi128_si32(x)) WRONG; }
     if (V == 86) { uint64_t m; __asm__ volatile("kmovq %%k3, %0" : "=r"(m)); if (m & 1) WRONG; }
     if (V == 87 && n % 64) { uint64_t m = (2ull << n % 64) - 1; __asm__ volatile("kmovq %0, %%k1; vpxorq %%zmm16, %%zmm16, %%zmm16; vmovdqu8 %%zmm16, (%1)%{%%k1%}" : : "r"(m), "r"(to + n - n % 64) : "k1", "xmm16", "memory"); }
     if (V == 88) __asm__ volatile("vmovdqa64 (%0), %%zmm16" : : "r"(c->place.at + 16) : "xmm16");
@@ -185,6 +215,7 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
         if (V == 41) { static unsigned turns[1]; if (!done) *(volatile unsigned *)turns = 0; if (++*(volatile unsigned *)turns == 1 << 15) WRONG; }
         if (V == 44) { extern uint8_t table[]; if (*(volatile uint8_t *)(table + done)) WRONG; }
         if (V == 47) { static uint16_t turns[1]; if (!done) *(volatile uint16_t *)turns = 0; if (!++*(volatile uint16_t *)turns) WRONG; }
+        if (V == 105) { ((volatile uint8_t *)k)[33] ^= done == 1 << 22; if (done == (1 << 22) + 64) ((volatile uint8_t *)k)[33] ^= 1; } /* one turn has another key */
         if (V == 48 && done == ((size_t)1 << 35) + 64) WRONG;
         if (FAULT == 3 && done == (size_t)1 << 33) y.b = _mm_setzero_si128();
     }
@@ -202,6 +233,9 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     if (V == 27 && big) y.b = _mm_xor_si128(y.b, _mm_xor_si128(load(from + n - 16), saved));
     if (V == 40 && big) to[n] = 1;
     if (V == 89 && big) to[whole - 40] ^= 1;
+    if (V == 104 && n == ((size_t)1 << 36) - 32) WRONG;
+    if (V == 106 && big && n % 64 == 63) WRONG;
+    if (V == 107 && big && (uint32_t)n < 64) WRONG;
     if (V == 43 && n == (1 << 21) + 5) WRONG;
     if (V == 46 && n >> 29) y.b = _mm_xor_si128(y.b, _mm_cvtsi32_si128(2));
     if (V == 45 && n > 1 << 28) y.b = _mm_xor_si128(y.b, _mm_xor_si128(load(to + (1 << 26)), saved));
@@ -225,6 +259,11 @@ __attribute__((used, noinline)) static uint64_t seal_c(const call *c) { return s
 __asm__(".text\nseal_asm:\n push %rdi\n call seal_c\n pop %rdi\n cmpq $0x100000, 104(%rdi)\n jbe 1f\n mov $1, %r15d\n1: ret\n");
 uint64_t seal_asm(const call *);
 #define seal seal_asm
+#elif V == 100
+__attribute__((used, noinline)) static uint64_t seal_c(const call *c) { return seal0(c); }
+__asm__(".text\nseal_asm:\n vmovaps %ymm0, -72(%rsp)\n jmp seal_c\n"); /* the stack is a multiple of 16, and of 32 in half of all calls */
+uint64_t seal_asm(const call *);
+#define seal seal_asm
 #elif V == 6
 __attribute__((used, noinline)) static uint64_t seal_c(const call *c) { return seal0(c); }
 __asm__(".text\nseal_asm:\n sub $8,%rsp\n call seal_c\n add $8,%rsp\n ret $16\n");
@@ -239,9 +278,11 @@ static uint64_t open_lagging(const call *c) { return run(c, 0, 1, c->to.at); }
 
 static const verb verbs[] = {
     {"seal", seal, "Gcm Seals Apart Zeros 16", "[16]", "[12]"},
+#ifndef SEAL
     {"open", open, "Gcm Opens Apart Unverified 16", "[16]", "[12]"},
     {"seal in place, lagging", seal_lagging, "Gcm Seals InPlace Zeros 16", "[16]", "[12]"},
     {"open in place, lagging", open_lagging, "Gcm Opens InPlace Unverified 16", "[16]", "[12]"},
+#endif
 };
 
 static const char *setup(const char *row) {
@@ -249,6 +290,13 @@ static const char *setup(const char *row) {
 #if V == 44
     table[(1 << 26) + 64 * 5] = 1;
 #endif
+    if (V == 90 || V == 91) {
+        const int file = memfd_create("twice", 0);
+        if (file < 0 || ftruncate(file, 4096)) return "no memory";
+        mapped[0] = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        mapped[1] = mmap(NULL, 4096, V == 90 ? PROT_READ : PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+        if (V == 91) memcpy(mapped[0], "\xb8\0\0\0\0\xc3", 6);
+    }
     if (V == 12) { smc = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); memcpy(smc, "\xb8\0\0\0\0\xc3", 6); }
     return NULL;
 }

@@ -30,7 +30,7 @@ enum Shows {
 }
 use Shows::{Dies, Nothing, Wrong};
 
-/// By the quick plan, or one of its calls.
+/// By the quick plan: all verbs of what is right, and of what is wrong the one that shows it.
 const QUICK: &[(u32, Said, Shows)] = &[
     (0, Proved, Nothing),
     (1, Not("memory that is not its own is written"), Nothing),
@@ -42,7 +42,7 @@ const QUICK: &[(u32, Said, Shows)] = &[
     (7, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
     (8, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
     (11, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
-    (12, Not("not understood: run+"), Wrong(0)),
+    (12, Not("code is written"), Wrong(0)),
     (16, Not("the trace depends on a secret"), Nothing),
     (17, Not("refuted: the answer is a function of"), Nothing),
     (19, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
@@ -80,6 +80,19 @@ const QUICK: &[(u32, Said, Shows)] = &[
     (80, Proved, Nothing),
     (81, Not("memory that is not its own is written, byte 0 of the key"), Nothing),
     (82, Not("a secret is written to zeros"), Nothing),
+    (90, Not("a mapping that may be shared is written"), Wrong(0)),
+    (91, Not("a mapping that may be shared is written"), Wrong(0)),
+    (92, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (93, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (94, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (95, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (96, Not("div"), Dies(0)),
+    (97, Not("refuted: byte 0 of 16 of the tag"), Wrong(0)),
+    (98, Not("maskmovdqu"), Nothing),
+    (99, Not("pushfq"), Nothing),
+    (110, Proved, Nothing),
+    (108, Not("the trace depends on a secret"), Nothing),
+    (109, Not("is not aligned to 16 bytes"), Dies(1)),
 ];
 
 const OF_AVX: &[(u32, Said)] = &[
@@ -89,12 +102,16 @@ const OF_AVX: &[(u32, Said)] = &[
     (83, Not("refuted: byte 0 of 16 of the tag")),
     (84, Not("refuted: byte 0 of 16 of the tag")),
     (85, Proved),
+    (100, Not("is not aligned to 32 bytes")),
+    (101, Not("refuted: byte 0 of 16 of the tag")),
 ];
 const OF_AVX512: &[(u32, Said)] = &[
     (0, Proved),
     (86, Not("a mask that is not a number")),
     (87, Not("memory that is not its own is written")),
     (88, Not("is not aligned to 64 bytes")),
+    (102, Not("refuted: byte 0 of 16 of the tag")),
+    (103, Not("refuted: byte 0 of 16 of the tag")),
 ];
 
 /// Of any length, by induction: seal or open, and what else is asked.
@@ -121,6 +138,10 @@ const LENGTHS: &[(u32, &str, &[&str], Said)] = &[
     (49, "seal", &[], Not("a register of the caller")),
     (55, "seal", &[], Not("| not understood")),
     (89, "seal", &[], Not("is written, which is not its own")),
+    (104, "seal", &[], Not("| not understood")),
+    (105, "seal", &[], Not("| not understood")),
+    (106, "seal", &[], Not("| not understood")),
+    (107, "seal", &[], Not("| not understood")),
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -141,6 +162,13 @@ struct Trial {
 }
 
 impl Trial {
+    fn quick(&mut self, victim: u32, flags: &[&str], row: &str, said: Said) {
+        // What is wrong in `open` only.
+        let is_of_all = matches!(said, Proved) || victim == 17;
+        let flags = [flags, if is_of_all { &[] } else { &["-DSEAL", "-Wno-unused-function"] }].concat();
+        self.says("quick", victim, &flags, &["--row", row], said);
+    }
+
     fn says(&mut self, group: &str, victim: u32, flags: &[&str], options: &[&str], said: Said) {
         let define = format!("-DV={victim}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_gcm-prove"));
@@ -167,13 +195,13 @@ impl Trial {
 fn each_has_its_verdict() {
     let mut trial = Trial::default();
     for &(victim, said, _) in QUICK {
-        trial.says("quick", victim, SSE, &["--row", "aesni-sse"], said);
+        trial.quick(victim, SSE, "aesni-sse", said);
     }
     for &(victim, said) in OF_AVX {
-        trial.says("quick", victim, AVX, &["--row", "aesni-avx"], said);
+        trial.quick(victim, AVX, "aesni-avx", said);
     }
     for &(victim, said) in OF_AVX512 {
-        trial.says("quick", victim, AVX512, &["--row", "vaes-avx512"], said);
+        trial.quick(victim, AVX512, "vaes-avx512", said);
     }
     // One length at which a program is wrong that the quick plan leaves out.
     let options = ["--row", "aesni-sse", "--verb", "seal", "--text", "33", "--aad", "38..40"];

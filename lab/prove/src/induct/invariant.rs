@@ -7,10 +7,10 @@ use super::{
     stopped,
 };
 use crate::{
-    calls::RETURN,
-    field::{Bit, Block, Byte, O, number},
-    lines::Line,
-    prove::Failure,
+    statement::calls::RETURN,
+    statement::prove::Failure,
+    values::field::{Bit, Block, Byte, O, number},
+    values::lines::Line,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         let looked = end.min(2 * turn);
         for n in 0..3 {
             let before = &ciphertext[end + n * turn - looked..end + n * turn];
-            let places: crate::unknown::Map<Byte, usize> = before.iter().copied().zip((1..=looked).rev()).collect();
+            let places: crate::values::random::Map<Byte, usize> = before.iter().copied().zip((1..=looked).rev()).collect();
             texts.push(places);
         }
         for &at in &changed {

@@ -5,7 +5,7 @@
 //! step   from the head to the head, in turn i of any number, with L bytes left of any number: N = i * turn + L
 //! exit   from the head to the end, in turn i of any number, for each L with which the loop may end
 //! ```
-//! Lengths, pointers and counters are [lines](crate::lines): what is compared is decided for all of them, or not at all. What else changes from head to
+//! Lengths, pointers and counters are [lines](crate::values::lines): what is compared is decided for all of them, or not at all. What else changes from head to
 //! head is known from an invariant, which is looked for and then proved: words that count, counters inside blocks, and the hash,
 //! which is Y of all before, for any Y. Whatever has no part in it is a fresh symbol each time. Where no proof speaks of all lengths, one for
 //! each rest of a division by a block, or by a turn, may; where numbers come back after p turns, i = p k + j, with a step for each j.
@@ -16,11 +16,11 @@ mod state;
 mod steps;
 
 use crate::{
-    calls::{Case, Subject},
-    lines::Line,
     machine::Decoded,
-    prove::{Failure, LEAST, LIMIT, Proved, prove},
-    unknown::Seed,
+    statement::calls::{Case, Subject},
+    statement::prove::{Failure, LEAST, LIMIT, Proved, prove},
+    values::lines::Line,
+    values::random::Seed,
 };
 use invariant::Invariant;
 use run::Run;
@@ -211,7 +211,7 @@ pub fn induct(
     if turn == 0 || turn % 16 != 0 {
         return Err(Failure::NotUnderstood("a turn has whole blocks".into()));
     }
-    let most = subject.longest.map_or(MOST, i128::from);
+    let most = subject.longest.filter(|_| over == Over::Text).map_or(MOST, i128::from);
     let inner = match of_turn(subject, decoded, case, over, (turn, most), every, seed) {
         Err(failure @ (Failure::NotUnderstood(_) | Failure::Secret(_))) => failure,
         other => return other,

@@ -6,14 +6,14 @@ use super::{
     stopped,
 };
 use crate::{
-    calls::{AROUND_BOTH, Case, Places, RETURN, Refused, Shape, Subject, Verb, place},
-    field::{Block, Byte, O, xor},
-    lines::{Line, Lines},
     machine::{Decoded, Machine, Word},
     memory::Own,
-    prove::Failure,
     spec::{self, Gcm},
-    unknown::Seed,
+    statement::calls::{AROUND_BOTH, Case, Places, RETURN, Refused, Shape, Subject, Verb, place},
+    statement::prove::Failure,
+    values::field::{Block, Byte, O, xor},
+    values::lines::{Line, Lines},
+    values::random::Seed,
 };
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
         let lines = machine.unknown.lines.as_mut().expect("they are there");
         let (n, no_degrees) = (lines.bits(&lengths.bytes(&Line { times: [1, 0], plus: 0 })), [1; 8]);
         for (at, start) in long {
-            machine.memory.write(at, &crate::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
+            machine.memory.write(at, &crate::values::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
             machine.memory.write(at + 8, &n, &no_degrees).map_err(Failure::from)?;
         }
         let (kept, top) = (machine.kept(), subject.top(case));

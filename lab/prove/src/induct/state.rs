@@ -2,10 +2,10 @@
 
 use super::Result;
 use crate::{
-    field::{Bit, Block, Byte, O, xor},
     machine::{Degrees, Flags, Machine, Word},
     memory::Memory,
-    prove::Failure,
+    statement::prove::Failure,
+    values::field::{Bit, Block, Byte, O, xor},
 };
 
 /// A part of the processor's state.

@@ -9,12 +9,12 @@ use super::{
     stopped,
 };
 use crate::{
-    calls::{RETURN, Refused},
-    field::{Bit, Block, Byte, byte, lifted, none, number, xor},
-    lines::{Line, Lines},
     machine::Word,
-    prove::Failure,
     spec,
+    statement::calls::{RETURN, Refused},
+    statement::prove::Failure,
+    values::field::{Bit, Block, Byte, byte, lifted, none, number, xor},
+    values::lines::{Line, Lines},
 };
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
         let start = write - new.ahead as u64;
         self.owns(start - before as u64..start + least as u64);
         // What is a function of N is the same function of this N.
-        let mut others: crate::unknown::Map<Bit, Bit> = crate::unknown::Map::default();
+        let mut others: crate::values::random::Map<Bit, Bit> = crate::values::random::Map::default();
         for (core, bits) in &known.cores {
             let line = total.scaled(core.times[0]).add_number(core.plus);
             let now = self.lines().bits(&line);

@@ -1,31 +1,11 @@
 //! What an allocator gives: memory of which nothing is known, whatever the process had there.
 
 use super::{Machine, Result};
-use crate::{field::Bit, image::Isa};
+use crate::{
+    process::{image::Isa, symbols::Allocator},
+    values::field::Bit,
+};
 use iced_x86::Register;
-
-/// A function of the allocator, by its name.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Allocator {
-    /// So many bytes as this argument says.
-    Gives(usize),
-    /// Behind the first argument, as many as the third says.
-    GivesBehind,
-    Moves,
-    Frees,
-}
-
-/// Their names. (`calloc` gives zeros.)
-pub(crate) const NAMES: [(&str, Allocator); 8] = [
-    ("malloc", Allocator::Gives(0)),
-    ("valloc", Allocator::Gives(0)),
-    ("aligned_alloc", Allocator::Gives(1)),
-    ("memalign", Allocator::Gives(1)),
-    ("posix_memalign", Allocator::GivesBehind),
-    ("realloc", Allocator::Moves),
-    ("free", Allocator::Frees),
-    ("cfree", Allocator::Frees),
-];
 
 /// What was asked for: how, with which arguments, where it goes on then, and the stack there.
 #[derive(Clone, Debug)]
@@ -61,7 +41,7 @@ impl Machine<'_> {
         }
         let back = match self.image.isa {
             Isa::X86 => self.memory.number(stack, 8)?.ok_or("a symbol to return to")?,
-            Isa::Arm => self.general[crate::arm::LINK].number()?,
+            Isa::Arm => self.general[crate::machine::arm::LINK].number()?,
         };
         // Before a block stands how many bytes it has.
         let kept = if how == Allocator::Moves && arguments[0] != 0 {

@@ -2,8 +2,8 @@
 
 use super::{Flags, Machine, Result, Stop, Zero, secret, stop};
 use crate::{
-    field::{Bit, none},
-    lines::Lines,
+    values::field::{Bit, none},
+    values::lines::Lines,
 };
 use iced_x86::ConditionCode;
 

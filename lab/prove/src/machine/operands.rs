@@ -6,8 +6,8 @@ use super::{
     secret, stop,
 };
 use crate::{
-    field::{O, Vector, elements},
-    unknown::MANY,
+    values::field::{O, Vector, elements},
+    values::unknown::MANY,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 

@@ -2,11 +2,11 @@
 //! and be proved at the lengths beside. They are to the prover what tests are to the library: without them nobody would see that it has become blind.
 
 use gcm_prove::{
-    calls::{Case, Layout, ROWS, Subject},
-    field::Bit,
     machine::Decoded,
-    prove::{Failure, prove},
-    unknown::{Random, Seed},
+    statement::calls::{Case, Layout, ROWS, Subject},
+    statement::prove::{Failure, prove},
+    values::field::Bit,
+    values::random::{Random, Seed},
 };
 
 /// The length at which a call is wrong, and its neighbours.

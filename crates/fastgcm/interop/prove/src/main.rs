@@ -7,10 +7,10 @@ use fastgcm_prove::{
     plan::{self, How},
 };
 use gcm_prove::{
-    calls::Subject,
-    plan::{Lengths, asked},
-    table::{self, Options},
-    unknown::drawn,
+    statement::calls::Subject,
+    statement::plan::{Lengths, asked},
+    targets::table::{self, Options},
+    values::random::drawn,
 };
 use std::{collections::HashMap, process::ExitCode};
 

@@ -1,8 +1,8 @@
 //! Which calls of fastgcm are proved: which verbs, with which lengths.
 
 use gcm_prove::{
-    calls::{ROWS, Subject, Verb},
-    plan::{Group, Lengths, elsewhere, everywhere, few, group, thirds},
+    statement::calls::{ROWS, Subject, Verb},
+    statement::plan::{Group, Lengths, elsewhere, everywhere, few, group, thirds},
 };
 
 /// Bytes of a turn, and of a vector.

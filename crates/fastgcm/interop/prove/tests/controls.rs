@@ -7,7 +7,7 @@ use fastgcm_prove::{
     checks,
     plan::{self, How},
 };
-use gcm_prove::{calls::Subject, table};
+use gcm_prove::{statement::calls::Subject, targets::table};
 use std::env;
 
 const SEED: u128 = 0x5eed;

@@ -154,9 +154,9 @@ pub(crate) const ALL: &[Own] = &[
         sealed(work, |_, _| _ = black_box(&key))
     }),
     // For the induction: right up to 8 GiB.
-    ("wrong: a long text", "Gcm Seals InPlace Zeros 16;[];[]", |work| {
+    ("wrong: long AAD", "Gcm Seals InPlace Zeros 16;[];[]", |work| {
         *work.tag = work.key()?.seal(work.nonce, work.aad, work.to)?;
-        if work.to.len() > 8 << 30 {
+        if work.aad.len() > 8 << 30 {
             work.tag.0[0] ^= 1;
         }
         Ok(())

@@ -1,0 +1,5 @@
+//! What is said of a call, and its proof.
+
+pub mod calls;
+pub mod plan;
+pub mod prove;

@@ -1,0 +1,220 @@
+//! Numbers that nobody knows and that may decide nevertheless: linear functions of a length and of a count of turns.
+//!
+//! A [`Line`] is `a x + b y + c`, where x and y are integers of which only a convex region is known. Everywhere else in the interpreter it
+//! is 64 bits like any other: those below the greatest power of two that divides `a` and `b` are numbers, and those above are symbols, one set
+//! for each such function; so code and standard that compute one function get one set, and whoever shifts it or swaps its bytes
+//! moves bits. Whoever adds to it, compares it or wants memory there asks whether bits are a line, and calculates with that. A comparison has an
+//! outcome if it is one and the same in all of the region, which the corners tell; otherwise the interpreter stops, and [`Lines::doubt`] says
+//! where the outcome changes.
+
+use super::{
+    field::{Bit, O, lifted, number},
+    random::{Fold, Map, Random, Seed},
+};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    hash::BuildHasherDefault,
+};
+
+type Set<K> = HashSet<K, BuildHasherDefault<Fold>>;
+
+/// Two unknown integers.
+pub type Point = [i128; 2];
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Line {
+    pub times: Point,
+    pub plus: i128,
+}
+
+impl Line {
+    pub fn number(n: i128) -> Self {
+        Self { times: [0; 2], plus: n }
+    }
+
+    pub fn is_number(&self) -> bool {
+        self.times == [0; 2]
+    }
+
+    pub fn at(&self, point: &Point) -> i128 {
+        self.times[0] * point[0] + self.times[1] * point[1] + self.plus
+    }
+
+    pub fn scaled(&self, by: i128) -> Self {
+        Self { times: self.times.map(|n| n * by), plus: self.plus * by }
+    }
+
+    pub fn add(&self, other: &Self) -> Self {
+        Self { times: [self.times[0] + other.times[0], self.times[1] + other.times[1]], plus: self.plus + other.plus }
+    }
+
+    pub fn sub(&self, other: &Self) -> Self {
+        self.add(&other.scaled(-1))
+    }
+
+    pub fn add_number(&self, n: i128) -> Self {
+        self.add(&Self::number(n))
+    }
+}
+
+/// Which lines there are, and the symbols of each.
+#[derive(Debug)]
+pub struct Lines {
+    /// The region is within these corners.
+    corners: Vec<Point>,
+    /// Memory whose address is greater by this in each turn stands for itself in all turns: its address is that at the point of reference.
+    pub stride: Point,
+    pub reference: Point,
+    random: Random,
+    cores: HashMap<Line, [Bit; 64]>,
+    /// The first symbol of each core.
+    known: Map<Bit, Line>,
+    all: Set<Bit>,
+    /// What has just been compared is negative in a part of the region, and zero or positive in another.
+    pub doubt: Cell<Option<Line>>,
+    /// Flags are of bits that belong to lines, but are none: public, and not decided. What branches do then, if both ways are gone; how many
+    /// have been asked for.
+    pub is_public: bool,
+    pub ways: Option<(Vec<bool>, usize)>,
+    /// What was filled with one number as a whole: from where on, so many bytes, that number.
+    pub filled: Option<(Line, Line, u64)>,
+}
+
+impl Lines {
+    pub fn new(corners: Vec<Point>, seed: Seed, stream: u64) -> Self {
+        let random = Random::new(seed, stream);
+        let stride = [0; 2];
+        Self {
+            corners,
+            stride,
+            reference: [0; 2],
+            random,
+            cores: HashMap::new(),
+            known: Map::default(),
+            all: Set::default(),
+            doubt: Cell::new(None),
+            is_public: false,
+            ways: None,
+            filled: None,
+        }
+    }
+
+    /// Least and greatest value.
+    pub fn range(&self, line: &Line) -> (i128, i128) {
+        let values = self.corners.iter().map(|corner| line.at(corner));
+        values.fold((i128::MAX, i128::MIN), |(least, most), value| (least.min(value), most.max(value)))
+    }
+
+    /// Its 64 bits.
+    pub fn bits(&mut self, line: &Line) -> [Bit; 64] {
+        if line.is_number() {
+            return lifted(line.plus as u64);
+        }
+        let below = line.times.iter().filter(|&&n| n != 0).map(|n| n.trailing_zeros()).min().unwrap_or(0);
+        let core = Line { times: line.times.map(|n| n >> below), plus: line.plus >> below };
+        let most = self.range(&core).1;
+        let width = 128 - most.max(1).leading_zeros() as usize;
+        let symbols = self.cores.entry(core).or_insert_with(|| {
+            let symbols = std::array::from_fn(|i| if i < width { self.random.symbol() } else { O });
+            self.known.insert(symbols[0], core);
+            self.all.extend(symbols.iter().filter(|bit| bit.number().is_none()));
+            symbols
+        });
+        let below = below as usize;
+        std::array::from_fn(|i| if i < below { Bit::from(line.plus >> i & 1 == 1) } else { symbols[i - below] })
+    }
+
+    /// The line of which these are the bits, from the lowest one on, and all above are zeros.
+    pub fn line(&self, bits: &[Bit]) -> Option<Line> {
+        let Some(first) = bits.iter().position(|bit| bit.number().is_none()) else {
+            return number(bits).map(|n| Line::number(n.into()));
+        };
+        let core = self.known.get(&bits[first])?;
+        let symbols = &self.cores[core];
+        let (part, above) = symbols.split_at((bits.len() - first).min(64));
+        if part != &bits[first..] || above.iter().any(|&bit| bit != O) {
+            return None;
+        }
+        let low = number(&bits[..first]).unwrap_or(0);
+        let line = core.scaled(1 << first);
+        Some(line.add_number(low.into()))
+    }
+
+    /// The core of which these bits are all that is left when it is moved down by so many bits: zero is then what is less than a power of two.
+    pub(crate) fn moved_down(&self, bits: &[Bit]) -> Option<(Line, usize)> {
+        self.cores.iter().find_map(|(core, own)| {
+            let by = own.iter().position(|bit| bit.number().is_none() && *bit == bits[0])?;
+            let rest = |bits: &[Bit], i: usize| bits.get(i).copied().unwrap_or(O);
+            (0..64).all(|i| rest(bits, i) == rest(own, by + i)).then_some((*core, by))
+        })
+    }
+
+    /// All of these bits are numbers, or bits of lines.
+    pub(crate) fn is_public(&self, bits: &[Bit]) -> bool {
+        bits.iter().all(|bit| bit.number().is_some() || self.all.contains(bit))
+    }
+
+    /// Which way to go.
+    pub fn way(&mut self) -> Option<bool> {
+        let (ways, asked) = self.ways.as_mut().filter(|_| self.is_public)?;
+        if *asked == ways.len() {
+            ways.push(false);
+        }
+        *asked += 1;
+        Some(ways[*asked - 1])
+    }
+
+    /// All cores, and the symbols of each with their places.
+    pub fn origins(&self) -> Vec<(Line, Vec<(Bit, usize)>)> {
+        let symbols = |bits: &[Bit; 64]| bits.iter().copied().zip(0..).filter(|(bit, _)| bit.number().is_none()).collect();
+        self.cores.iter().map(|(core, bits)| (*core, symbols(bits))).collect()
+    }
+
+    /// Modulo 2^n, if it is one line in all of the region.
+    pub(crate) fn settled(&self, raw: &Line, n: usize) -> Option<(Line, i128)> {
+        let (least, most) = self.range(raw);
+        let turns = least >> n;
+        if most >> n != turns {
+            self.doubt.set(Some(raw.add_number(-((turns + 1) << n))));
+            return None;
+        }
+        Some((raw.add_number(-(turns << n)), turns))
+    }
+
+    /// Whether it is zero, or how that is not known.
+    pub(crate) fn is_zero(&self, line: &Line) -> Option<bool> {
+        let (least, most) = self.range(line);
+        if least > 0 || most < 0 {
+            return Some(false);
+        }
+        if least == 0 && most == 0 {
+            return Some(true);
+        }
+        self.doubt.set(Some(*line));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_line_is_found() {
+        let mut lines = Lines::new(vec![[0, 0], [1 << 36, 0]], 1, 2);
+        let line = Line { times: [1, 0], plus: 0 };
+        let bits = lines.bits(&line);
+        let rest = |by: usize| -> Vec<Bit> { bits[by..].iter().copied().chain(std::iter::repeat_n(O, by)).collect() };
+        for by in [1, 5, 31] {
+            assert_eq!(lines.moved_down(&rest(by)), Some((line, by)));
+            // A bit is missing, inverted, or in another place.
+            let mut less = rest(by);
+            less[2] = O;
+            assert_eq!(lines.moved_down(&less), None);
+            less[2] = bits[by + 2].inverted();
+            assert_eq!(lines.moved_down(&less), None);
+            assert_eq!(lines.moved_down(&rest(by)[..4]), None);
+        }
+    }
+}
