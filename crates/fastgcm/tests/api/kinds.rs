@@ -105,18 +105,21 @@ fn halves_of_nonces() {
     passed("api::drawn", 6, 6);
 }
 
+/// A call that changes an object, and what comes of it.
+type Step<'l, T> = dyn Fn(&mut T) -> Vec<u8> + 'l;
+
 /// What is done with an object of one kind: how it is made, calls that it must refuse, and calls that follow each other. A step returns what it made.
 struct Life<'l, T> {
     make: &'l dyn Fn() -> T,
     refused: &'l [&'l dyn Fn(&mut T) -> Error],
-    steps: &'l [&'l dyn Fn(&mut T) -> Vec<u8>],
+    steps: &'l [&'l Step<'l, T>],
 }
 
 /// Behind each refused call an object does what one does that was never asked. Returns how many calls were refused.
 fn lives<T>(name: &str, life: &Life<'_, T>) -> usize {
     let run = |refuse: Option<(usize, usize)>| -> Vec<Vec<u8>> {
         let mut object = (life.make)();
-        let step = |(i, step): (usize, &&dyn Fn(&mut T) -> Vec<u8>)| {
+        let step = |(i, step): (usize, &&Step<'_, T>)| {
             if let Some((_, which)) = refuse.filter(|(before, _)| *before == i) {
                 (life.refused[which])(&mut object);
             }
