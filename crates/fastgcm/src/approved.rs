@@ -206,7 +206,10 @@ mod tests {
     use super::*;
 
     /// A key that answers one question wrongly, of texts of one length.
-    struct Wrong(Key, usize, fn(&Key, &mut [u8], Option<&Tag>) -> Result<Tag, Error>);
+    struct Wrong(Key, usize, Answering);
+
+    /// Seals, or opens under a tag.
+    type Answering = fn(&Key, &mut [u8], Option<&Tag>) -> Result<Tag, Error>;
 
     impl Messages for Wrong {
         fn seal(&self, text: &mut [u8]) -> Result<Tag, Error> {
@@ -232,8 +235,7 @@ mod tests {
     /// The self-test notices a wrong answer to each of its questions, with each length of key and of text.
     #[test]
     fn each_question_can_be_failed() {
-        type Answer = fn(&Key, &mut [u8], Option<&Tag>) -> Result<Tag, Error>;
-        let wrong: [Answer; 7] = [
+        let wrong: [Answering; 7] = [
             |key, text, tag| {
                 right(key, text, tag).map(|mut tag| {
                     tag.0[0] ^= 0x80;
