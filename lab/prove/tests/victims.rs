@@ -214,8 +214,9 @@ fn each_has_its_verdict() {
 #[test]
 fn of_any_length() {
     let mut trial = Trial::default();
-    // Some of them, for who plants faults.
-    let some = env::var("VICTIMS").unwrap_or_default();
+    // Some of them, for who plants faults; in the full check all, which take minutes; else those of the hole that the induction had, and what is right.
+    let all = if env::var_os("FASTGCM_FULL").is_some() { "" } else { "0,9,10,40,49" };
+    let some = env::var("VICTIMS").unwrap_or_else(|_| all.into());
     let is_asked = |victim: u32| some.is_empty() || some.split(',').any(|n| n.parse() == Ok(victim));
     for &(victim, verb, more, said) in LENGTHS.iter().filter(|(victim, ..)| is_asked(*victim)) {
         trial.says("lengths", victim, SSE, &[&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat(), said);
