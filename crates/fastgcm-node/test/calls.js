@@ -14,9 +14,15 @@ const { SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
 const { UnverifiedOpener } = hazmat;
 /** Bytes that have their memory to themselves. */
 const bytes = (length, fill) => new Uint8Array(length).fill(fill);
-const [KEY, TEXT, AAD] = [bytes(32, 5), bytes(3000, 3), bytes(9, 4)];
-const sealer = new CobblestoneSealer(KEY, { context: AAD });
-const SEALED = new Uint8Array(Buffer.concat([sealer.update(TEXT), sealer.final()]));
+// walk.test.js makes the table once more, of other ones (`of`).
+const { KEY = bytes(32, 5), TEXT = bytes(3000, 3), AAD = bytes(9, 4) } = globalThis.fastgcmCalls ?? {};
+const sealedFile = (text) => {
+    const sealer = new CobblestoneSealer(KEY, { context: AAD });
+    return new Uint8Array(Buffer.concat([sealer.update(text), sealer.final()]));
+};
+const SEALED = sealedFile(TEXT);
+/** Of more than a chunk. */
+const CHUNKS = new Uint8Array(Buffer.concat([bytes(16384, 6), TEXT]));
 const openedBy = (sealed) => {
     const opener = new CobblestoneOpener(KEY, { context: AAD });
     return Buffer.concat([opener.update(sealed), opener.final()]);
@@ -24,7 +30,7 @@ const openedBy = (sealed) => {
 
 /**
  * Each function by its name: what makes an object, the call, right arguments, those that are written (`written`), what a result is
- * compared by (`by`), whether the next call gives another result (`moves`), and of arguments that are numbers what comes of others (`numbers`: the
+ * compared by (`by`: what the object does then belongs to it), whether the next call gives another result (`moves`), and of arguments that are numbers what comes of others (`numbers`: the
  * right result, or `undefined` where it must refuse).
  */
 const table = {};
@@ -47,15 +53,15 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM, KCXAES256GCM]) {
     const verbs = {
         seal: [[nonce, TEXT, AAD], []],
         open: [[nonce, sealed, AAD], []],
-        sealInto: [[nonce, TEXT, out(3000 + TAG), AAD], [2]],
-        openInto: [[nonce, sealed, out(3000), AAD], [2]],
+        sealInto: [[nonce, TEXT, out(TEXT.length + TAG), AAD], [2]],
+        openInto: [[nonce, sealed, out(TEXT.length), AAD], [2]],
         sealDetached: [[nonce, TEXT, AAD], []],
         openDetached: [[nonce, ciphertext, tag, AAD], []],
         sealDetachedInto: [
-            [nonce, TEXT, out(3000), out(TAG), AAD],
+            [nonce, TEXT, out(TEXT.length), out(TAG), AAD],
             [2, 3],
         ],
-        openDetachedInto: [[nonce, ciphertext, tag, out(3000), AAD], [3]],
+        openDetachedInto: [[nonce, ciphertext, tag, out(TEXT.length), AAD], [3]],
         sealAsync: [[nonce, TEXT, AAD], []],
         openAsync: [[nonce, sealed, AAD], []],
         sealBatch: [
@@ -74,8 +80,8 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM, KCXAES256GCM]) {
             ],
             [],
         ],
-        sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(2 * (3000 + TAG)), AAD], [2]],
-        openBatchInto: [[[nonce, other], [sealed, second], out(6000), AAD], [2]],
+        sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(2 * (TEXT.length + TAG)), AAD], [2]],
+        openBatchInto: [[[nonce, other], [sealed, second], out(2 * TEXT.length), AAD], [2]],
     };
     const method = (name, args, written = [], by = (result) => result) =>
         add(`${Class.name}.prototype.${name}`, () => {
@@ -119,8 +125,8 @@ for (const Class of [CounterNonces, RandomNonces]) {
 add('new CounterNonces', () => ({
     call: (fixed, start) => new CounterNonces(fixed, start),
     args: [bytes(4, 1), 7],
-    by: (nonces) => nonces.position,
-    numbers: { 1: (start) => (whole(start, 1n << 64n) ? BigInt(start) : undefined) },
+    by: (nonces) => [nonces.position, nonces.draw()],
+    numbers: { 1: (start) => (whole(start, 1n << 64n) ? [BigInt(start), new CounterNonces(bytes(4, 1), start).draw()] : undefined) },
 }));
 add('new RandomNonces', () => ({
     call: (used) => new RandomNonces(used),
@@ -129,7 +135,7 @@ add('new RandomNonces', () => ({
     numbers: { 0: (used) => (whole(used, 1n << 64n) ? Number(used) : undefined) },
 }));
 
-const sealing = () => new SealingKey(KEY, new CounterNonces(bytes(4, 1)));
+const sealing = (nonces = new CounterNonces(bytes(4, 1))) => new SealingKey(KEY, nonces);
 for (const [name, args] of [
     ['seal', [TEXT, AAD]],
     ['open', [new Uint8Array(sealing().seal(TEXT, AAD)), AAD]],
@@ -150,35 +156,34 @@ add('new SealingKey', () => ({
 
 const aesgcm = new AESGCM(KEY);
 const [nonce, tag] = [bytes(12, 1), new Uint8Array(aesgcm.seal(bytes(12, 1), TEXT, AAD)).slice(-16)];
+// The tags of other messages: of TEXT as ciphertext, and of associated data that comes twice.
+const ofText = new Uint8Array(aesgcm.seal(nonce, aesgcm.seal(nonce, TEXT).subarray(0, -16), AAD)).slice(-16);
+const ofAad = new Uint8Array(aesgcm.seal(nonce, bytes(0), Buffer.concat([AAD, AAD])));
 const streams = {
-    Sealer: [() => new Sealer(aesgcm, nonce, { aad: AAD }), (s) => [s.update(TEXT), s.final()]],
-    UnverifiedOpener: [
-        () => new UnverifiedOpener(aesgcm, nonce, { aad: AAD }),
-        (s) => [s.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)), s.verify(tag)],
-    ],
-    CobblestoneSealer: [() => new CobblestoneSealer(KEY, { context: AAD }), (s) => s.update(TEXT)],
-    CobblestoneOpener: [() => new CobblestoneOpener(KEY, { context: AAD }), (s) => s.update(SEALED)],
+    Sealer: [() => new Sealer(aesgcm, nonce, { aad: AAD }), TEXT, (s, made) => [made, s.final()]],
+    UnverifiedOpener: [() => new UnverifiedOpener(aesgcm, nonce, { aad: AAD }), TEXT, (s, made) => [made, s.verify(made ? ofText : ofAad)]],
+    CobblestoneSealer: [() => new CobblestoneSealer(KEY, { context: AAD }), CHUNKS, (s, made) => openedBy(Buffer.concat([made, s.final()]))],
+    CobblestoneOpener: [() => new CobblestoneOpener(KEY, { context: AAD }), sealedFile(CHUNKS), (s, made) => [made, s.final()]],
 };
-for (const [name, [make, use]] of Object.entries(streams)) {
-    const method = (method, args, before = () => 0, by = (result) => result) =>
+for (const [name, [make, data, use]] of Object.entries(streams)) {
+    const method = (method, args, before = () => 0, by) =>
         add(`${name}.prototype.${method}`, () => {
             const self = make();
             before(self);
-            return { self, call: (...given) => self[method](...given), args, by, moves: true };
+            return { self, call: (...given) => self[method](...given), args, by: by && ((made) => by(self, made)), moves: true };
         });
     const isFile = name.startsWith('Cobblestone');
-    const data = name === 'CobblestoneOpener' ? SEALED : TEXT;
-    method('update', [data], () => 0, name === 'CobblestoneSealer' ? (piece) => piece.length : undefined);
-    if (!isFile) method('updateAad', [AAD]);
+    method('update', [data], () => 0, use);
+    if (!isFile) method('updateAad', [AAD], () => 0, use);
     if (name === 'UnverifiedOpener') method('verify', [tag], (self) => self.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)));
-    else method('final', [], (self) => self.update(data), name === 'CobblestoneSealer' ? (end) => end.length : undefined);
+    else method('final', [], (self) => self.update(data), name === 'CobblestoneSealer' ? (_, end) => end.length : undefined);
     if (name === 'Sealer') add('Sealer.prototype.tag', () => ({ call: () => make().tag, args: [] }));
     const Class = fastgcm[name] ?? hazmat[name];
     const given = isFile ? [KEY, { context: AAD }] : [nonce, { aad: AAD }];
     add(`new ${name}`, () => ({
         call: isFile ? (key, options) => new Class(key, options) : (nonce, options) => new Class(aesgcm, nonce, options),
         args: given,
-        by: (stream) => (name === 'CobblestoneSealer' ? use(stream).length : use(stream)),
+        by: (stream) => use(stream, stream.update(data)),
     }));
 }
 
@@ -236,8 +241,8 @@ for (const name of ['read', 'stream', 'length', 'close']) {
                     : name === 'close'
                       ? self.close()
                       : self.length,
-            args: takes ? [10, 2000] : [],
-            numbers: [(start) => part(start, 2000), (end) => part(10, end)],
+            args: takes ? [10, TEXT.length - 1000] : [],
+            numbers: [(start) => part(start, TEXT.length - 1000), (end) => part(10, end)],
         };
     });
 }
@@ -264,4 +269,13 @@ function exported() {
     return [...new Set(names)].sort();
 }
 
-module.exports = { exported, table };
+/** This module, of another key, text and associated data. */
+function of(KEY, TEXT, AAD) {
+    delete require.cache[__filename];
+    globalThis.fastgcmCalls = { KEY, TEXT, AAD };
+    const made = require('./calls.js');
+    globalThis.fastgcmCalls = undefined;
+    return made;
+}
+
+module.exports = { AAD, KEY, exported, of, place, sealing, table };

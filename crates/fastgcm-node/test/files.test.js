@@ -72,13 +72,13 @@ test('a file appears complete or not at all', async () => {
 });
 
 test('it is on the disk before it appears', async () => {
-    // Content first, then the name, then the folder that has the name.
+    // All of its content first, then the name, then the folder that has the name.
     if (!hasChildren || spawnSync('strace', ['--version']).error) {
         skipped('node::files/synced', 'there is no strace, or this Node was not started by its own name');
         return;
     }
     const key = crypto.randomBytes(32);
-    fs.writeFileSync(at('text'), 'text');
+    fs.writeFileSync(at('text'), Buffer.alloc(600_000, 1));
     await sealFile(key, at('text'), at('sealed'));
     const options = { encoding: 'utf8', env: { ...process.env, UV_THREADPOOL_SIZE: '1', UV_USE_IO_URING: '0' } };
     for (const [fault, ends, name] of [
@@ -91,11 +91,12 @@ test('it is on the disk before it appears', async () => {
             if (overwrite) fs.writeFileSync(at('made'), 'before');
             const program = `require(${JSON.stringify(path.join(__dirname, '..'))}).${name}(Buffer.from('${key.toString('hex')}', 'hex'), ${names}, { overwrite: ${overwrite} })
                 .then(() => 'done', (error) => error.code).then(console.log)`;
-            const inject = ['-e', 'trace=fsync,renameat,renameat2', '-e', `inject=fsync:error=${fault}:when=2`];
+            const inject = ['-e', 'trace=write,pwrite64,writev,pwritev,fsync,fdatasync,renameat,renameat2', '-e', `inject=fsync:error=${fault}:when=2`];
             const { stdout, stderr } = spawnSync('strace', ['-f', '-y', ...inject, process.execPath, '-e', program], options);
-            const calls = stderr.split('\n').filter((line) => /fsync\(|rename/.test(line));
-            const [first, renamed, last] = calls;
-            assert.ok(calls.length === 3 && /fsync.*\.partial>/.test(first) && /rename.*"[^"]*made"/.test(renamed), stderr);
+            const calls = stderr.split('\n').filter((line) => /sync\(|rename|write.*\.partial>/.test(line));
+            assert.match(calls.map((line) => /write|sync|rename/.exec(line)[0]).join(' '), /^(write ){3,}sync rename sync$/, stderr);
+            const [first, renamed, last] = calls.slice(-3);
+            assert.ok(/fsync.*\.partial>/.test(first) && /rename.*"[^"]*made"/.test(renamed), stderr);
             assert.ok(last.includes(`${folder}>`) && last.includes('INJECTED'), last);
             assert.equal(stdout, `${ends}\n`);
             assert.deepEqual(fs.readdirSync(folder).sort(), ['made', 'sealed', 'text']);

@@ -131,11 +131,14 @@ test('keys end with the collector, and not only when the event loop turns', { sk
         key.fill(0);
         return [name, secret];
     });
-    collect();
-    collect();
-    counts(wanted.map(([, secret]) => secret)).forEach((count, number) => {
-        assert.equal(count, 0, wanted[number][0]);
-    });
+    // What V8 still has in its hands elsewhere (a thread that compiles, on a busy machine) goes with a later collection; a copy of a key never goes.
+    let left = [1];
+    for (let round = 0; round < 5 && left.some((count) => count > 0); round++) {
+        collect();
+        collect();
+        left = counts(wanted.map(([, secret]) => secret));
+    }
+    left.forEach((count, number) => assert.equal(count, 0, wanted[number][0]));
     const key = crypto.randomBytes(32);
     const resident = () => process.memoryUsage().rss;
     const some = () => {

@@ -65,7 +65,12 @@ impl Threads {
     fn pool(self, bytes: usize) -> Option<Arc<ThreadPool>> {
         // A thread takes some KiB to start, and noting down a part of a message takes some bytes.
         let room = self.0.get() * (1 << 14) + bytes / 1024;
-        let new = || ThreadPoolBuilder::new().num_threads(self.0.get()).thread_name(|_| "fastgcm".into()).build().map(Arc::new).ok();
+        let new = || {
+            let pool = ThreadPoolBuilder::new().num_threads(self.0.get()).thread_name(|_| "fastgcm".into()).build().ok()?;
+            // All of them have begun then: the C library ends a process of which a thread begins when there is no memory for what it has of its own.
+            pool.broadcast(|_| ());
+            Some(Arc::new(pool))
+        };
         let new = || if memory::is_low() { None } else { memory::kept(room, new).ok().flatten() };
         let Ok(mut pools) = POOLS.try_lock() else { return new() };
         let which = (process::id(), self.0.get());

@@ -7,7 +7,6 @@ import random
 import threading
 
 import pytest
-from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Pyca
 
 from fastgcm import AESGCM
@@ -41,23 +40,6 @@ def test_answers(bits):
         assert both == sealed
         assert ours.decrypt_into(nonce, view, aad, view[:length]) == length
         assert both == data + sealed[length:]
-
-
-def test_what_is_refused_leaves_zeros():
-    ours = AESGCM(bytes(32))
-    for length in [0, 1, 64, 1000, 65536, 65537, 300_000]:
-        sealed = ours.encrypt(NONCE, os.urandom(length), b"aad")
-        for at in {0, length // 2, length, length + 15}:
-            wrong = bytearray(sealed)
-            wrong[at] ^= 1
-            for source in (bytes(wrong), wrong):
-                text = bytearray(b"x" * length)
-                with pytest.raises(InvalidTag) as refused:
-                    ours.decrypt_into(NONCE, source, b"aad", text)
-                assert refused.value.args == ()
-                assert text == bytes(length)
-                with pytest.raises(InvalidTag):
-                    ours.decrypt(NONCE, source, b"aad")
 
 
 class Endless:
@@ -181,16 +163,3 @@ def test_many_threads():
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@pytest.mark.skipif("FASTGCM_FULL" not in os.environ, reason="takes 7 GiB")
-def test_more_than_2_gib():
-    ours, length = AESGCM(bytes(32)), (1 << 31) + 100
-    memory = mmap.mmap(-1, length + 16)
-    memory[:5] = b"begin"
-    with memoryview(memory) as view:
-        assert ours.encrypt_into(NONCE, view[:length], None, view) == length + 16
-        assert len(ours.decrypt(NONCE, view, None)) == length
-        ours.decrypt_into(NONCE, view, None, view[:length])
-    assert memory[:5] == b"begin" and not any(memory[length - 1000 : length])
-    memory.close()

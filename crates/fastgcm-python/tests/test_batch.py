@@ -236,12 +236,6 @@ def test_xaes_with_random_nonces(cls, tag):
                 seen.add(sealed[:24])
                 assert ours.encrypt(sealed[:24], data, aad) == sealed[24:] and len(sealed) == 24 + length + tag
                 assert ours.open_random(sealed, aad) == ours.open_random(bytearray(sealed), aad) == data
-        for at in {0, 23, 24, 24 + length // 2, len(sealed) - 1}:
-            wrong = bytearray(sealed)
-            wrong[at] ^= 1
-            for refused in (wrong, bytes(wrong)):
-                with pytest.raises(InvalidTag):
-                    ours.open_random(refused, b"aad")
     assert len(seen) == 24
     for short in (b"", bytes(23), bytes(24 + tag - 1)):
         with pytest.raises(InvalidTag):

@@ -1,7 +1,6 @@
 """What comes beyond 2^32 bytes, blocks, chunks and messages: the answers, and not only that there are some. pyca/cryptography (OpenSSL) is the referee."""
 
 import itertools
-import mmap
 
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -64,20 +63,6 @@ def test_a_part_far_away(block):
     assert sealed == theirs and (part.offset, part.length) == (16 * block, 30)
     assert hazmat.open_part(ONE, NONCE, 16 * block, theirs)[0] == text
     assert hazmat.hash_part(ONE, 16 * block, theirs).to_bytes() == part.to_bytes()
-
-
-def test_a_buffer_of_more_than_4_gib():
-    """Nobody has written to it, and it takes no memory. Whole, and in two parts, it is the same ciphertext; and the same associated data."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    with mmap.mmap(-1, FAR + 48, flags=flags) as memory, memoryview(memory) as view:
-        two = [hazmat.hash_part(ONE, 0, view[: 1 << 20]), hazmat.hash_part(ONE, 1 << 20, view[1 << 20 :])]
-        assert hazmat.combine(ONE, NONCE, None, [hazmat.hash_part(ONE, 0, view)]) == hazmat.combine(ONE, NONCE, None, two)
-        theirs = Cipher(algorithms.AES(KEY), modes.GCM(NONCE)).encryptor()
-        for start in range(0, len(view), 1 << 30):
-            theirs.authenticate_additional_data(view[start : start + (1 << 30)])
-        text = theirs.update(b"text")
-        theirs.finalize()
-        assert ONE.encrypt(NONCE, b"text", view) == text + theirs.tag
 
 
 def test_nonces_carry():

@@ -11,10 +11,23 @@ import pytest
 
 ctypes = pytest.importorskip("ctypes")  # where CPython was built without libffi, there is none
 
-# An allocator that, while it is told so, gives `left` more pieces of `large` bytes or more, and then none. Smaller ones it always gives.
+# An allocator that, while it is told so, gives `left` more pieces of `large` bytes or more, and then none. Smaller ones it always gives. Each thread begins
+# later than the one before it, as on a machine that has much to do.
 ALLOCATOR = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
+static struct late { void *(*run)(void *), *of; int number; } late[64];
+static void *begin(void *of) { struct late *this = of; usleep(200000 * (this->number % 3)); return this->run(this->of); }
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *of) {
+    static int number;
+    struct late *this = &late[number];
+    *this = (struct late){run, of, number++};
+    return ((int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create"))(thread, attributes, begin, this);
+}
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 static size_t large = -1;
 static long left;
@@ -51,9 +64,12 @@ def outcomes():
     file = stream.update(text) + stream.finalize()
     opener, within = Cobblestone256Decryptor(key, b""), memoryview(buf)
     cipher = CobblestoneChunks(key, b"", file[:24])
-    one.encrypt(nonce, text, None, threads=3)  # the C library ends a process whose threads begin without memory for what they have of their own
+    one.encrypt(nonce, text, None, threads=3)  # (the C library ends a process whose threads begin without memory for what they have of their own)
     one.seal_batch(nonces, bytes(30_000 * 100), threads=2)
-    kept = []
+    kept, sleep, no_size = [], ctypes.CDLL(None).usleep, -1 % (1 << 64)
+    gives(0, 64)
+    sleep(700_000)  # no thread begins now
+    gives(0, no_size)
     calls = {
         "key": lambda: [kept.append(AESGCM(key)) for _ in range(500)],
         "siv": lambda: [kept.append(AESGCMSIV(key)) for _ in range(500)],
@@ -98,7 +114,7 @@ def outcomes():
             except BaseException as error:
                 outcome = error
             finally:
-                gives(0, -1 % (1 << 64))
+                gives(0, no_size)
                 kept.clear()
             print(f"{name}: {outcome if outcome == 'done' else type(outcome).__name__}", flush=True)
     assert one.decrypt(nonce, sealed, None) == text
@@ -109,7 +125,7 @@ def outcomes():
 )
 def test_nothing_ends_the_process(tmp_path):
     (tmp_path / "allocator.c").write_text(ALLOCATOR)
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "allocator.c", "-o", "allocator.so"], cwd=tmp_path, check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "allocator.c", "-ldl", "-o", "allocator.so"], cwd=tmp_path, check=True)
     environment = os.environ | {"LD_PRELOAD": str(tmp_path / "allocator.so"), "PYTHONMALLOC": "pymalloc"}
     ran = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -37,7 +37,7 @@ RIGHT = {
     ("hazmat.CobblestoneChunks.open", 0): lambda n: n == 0,
 } | {(name, 2 if name != "hash_part" else 1): lambda n: n % 16 == 0 and 0 <= n <= TEXT - 20 for name in
      ("seal_part", "open_part", "seal_part_into", "open_part_into", "hash_part")} \
-  | {(f"cobblestone.Cobblestone{bits}Decryptor.decrypt_range", 1): lambda n: 0 <= n <= 16400 for bits in (128, 256)} \
+  | {(f"cobblestone.Cobblestone{bits}Decryptor.decrypt_range", 1): lambda n: 0 <= n <= 16384 for bits in (128, 256)} \
   | {(f"cobblestone.Cobblestone{bits}Decryptor.decrypt_range", 2): lambda n: n == 0 for bits in (128, 256)}
 # What takes any number: it is kept, and used by nobody here.
 KEPT = {"jobs.Sealing", "jobs.Opening", "exceptions.Exhausted", "exceptions.OtherText"}

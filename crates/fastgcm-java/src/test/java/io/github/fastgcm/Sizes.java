@@ -5,6 +5,7 @@ import static io.github.fastgcm.Tests.check;
 import static io.github.fastgcm.Tests.fails;
 import static io.github.fastgcm.Tests.iv;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.ByteBuffer;
@@ -113,7 +114,7 @@ final class Sizes {
     }
 
     /** A name and the types of what it takes. */
-    private static String signature(Method method) {
+    static String signature(Method method) {
         StringBuilder text = new StringBuilder(method.getName());
         for (Class<?> type : method.getParameterTypes()) {
             text.append(' ').append(type.getSimpleName());
@@ -318,6 +319,18 @@ final class Sizes {
                 fails(ShortBufferException.class, () -> cipher.update(text.duplicate().limit(size), ByteBuffer.allocate(64)));
                 fails(ProviderException.class, () -> cipher.getOutputSize(size));
             }
+            // 15 bytes wait; and a message to which nearly all has come.
+            Cipher held = ours(Cipher.ENCRYPT_MODE, 2);
+            held.update(new byte[15]);
+            fails(ShortBufferException.class, () -> held.update(text.duplicate(), sealed.duplicate()));
+            fails(ShortBufferException.class, () -> held.doFinal(text.duplicate(), sealed.duplicate()));
+            Gcm far = cipher(true, 15);
+            Field done = Message.class.getDeclaredField("done");
+            done.setAccessible(true);
+            done.setLong(far, MOST - 100L);
+            fails(ProviderException.class, () -> far.engineUpdate(new byte[90], 0, 90));
+            fails(ProviderException.class, () -> far.engineDoFinal(new byte[70], 0, 70));
+            check(far.engineUpdate(new byte[85], 0, 85).length == 96, "the last blocks");
             for (boolean later : new boolean[] {false, true}) {
                 fails(OutOfMemoryError.class, () -> {
                     cipher.updateAAD(text.duplicate().limit(MOST - (later ? 100 : 80)));
@@ -342,7 +355,7 @@ final class Sizes {
             check(crc(sealed) == before, "a forgery that was opened in place is not what it was");
             fails(AEADBadTagException.class, () -> ours(Cipher.DECRYPT_MODE, 1).doFinal(text.duplicate(), sealed.duplicate()));
             check(sealed.duplicate().limit(MOST - 16).mismatch(text) == MOST - 16, "a forgery has left text");
-            return 18;
+            return 23;
         } finally {
             Files.delete(nothing);
             Files.deleteIfExists(made);

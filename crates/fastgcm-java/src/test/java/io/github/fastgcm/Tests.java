@@ -94,6 +94,9 @@ final class Tests {
         test("errors_of_callbacks", Middle::callbacks);
         test("sizes_of_ciphers", Sizes::ofCiphers);
         test("sizes_of_the_library", Sizes::ofTheLibrary);
+        test("halves", Walks::halves);
+        test("afterwards", Walks::afterwards);
+        test("quiet", Walks::quiet);
         test("giants", () -> Sizes.giants(folder));
         if (full) {
             test("giant_arrays", () -> Behaviour.java("-Xmx6g", Sizes.class.getName(), folder.resolve("nothing").toString()).contains("as it should be") ? 9 : 0);
