@@ -165,7 +165,7 @@ fn errors_and_auto_traits() {
         ),
         (Error::TooLong, "a text, AAD or nonce is longer than AES-GCM allows"),
         (Error::Unavailable, "this processor cannot run that back end"),
-        (Error::Exhausted, "the nonces of this key are used up"),
+        (Error::Exhausted, "the nonces of this key, or the blocks that it may serve, are used up"),
         (Error::NoEntropy, "the operating system gives no random bytes"),
         (Error::OutOfOrder, "a message in pieces is out of order, or has another key"),
     ];
