@@ -29,7 +29,7 @@ use zeroize::Zeroizing;
 pub struct Writer<W: Write> {
     inner: W,
     cipher: Cipher,
-    number: u64,
+    pub(crate) number: u64,
     /// Text that does not fill a chunk yet.
     text: Zeroizing<Vec<u8>>,
     sealed: Vec<u8>,
@@ -61,6 +61,11 @@ impl<W: Write> Writer<W> {
     /// Returns the `W` to which the writer writes.
     pub fn get_ref(&self) -> &W {
         &self.inner
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
     }
 
     /// Seals one chunk, `text` or else the collected text, and writes it. If that fails, some of the chunk may have been written, so
