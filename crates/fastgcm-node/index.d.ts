@@ -261,7 +261,7 @@ export interface SealingKeyOptions {
 /** A key of AES-GCM that chooses its nonces itself, for example for tokens, and counts what it seals. */
 export class SealingKey {
     #private;
-    constructor(key: Key, nonces: CounterNonces | XorNonces | RandomNonces, options?: SealingKeyOptions);
+    constructor(key: Key, nonces: CounterNonces | XorNonces | RandomNonces, options?: SealingKeyOptions | null);
     /**
      * Encrypts `data`. Returns nonce, ciphertext and tag, one behind the other: 28 bytes more than `data`.
      */

@@ -224,6 +224,10 @@ async fn the_same_errors() {
         let error: Option<Error> = read.await.err();
         assert_eq!((text, error.map(|error| format!("{error:?}"))), expected);
 
+        // The end is verified before any range is asked for.
+        let begun = RangeReader::new(&key(), b"context", Cursor::new(&file)).map(|ranges| ranges.len());
+        let again = AsyncRangeReader::new(&key(), b"context", Cursor::new(&file)).await.map(|ranges| ranges.len());
+        assert_eq!(format!("{begun:?}"), format!("{again:?}"));
         let ranges = RangeReader::new(&key(), b"context", Cursor::new(&file)).and_then(|mut ranges| ranges.read(0..ranges.len()));
         let again = async {
             let mut ranges = AsyncRangeReader::new(&key(), b"context", Slow::new(file.clone(), 6000)).await?;

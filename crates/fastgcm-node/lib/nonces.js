@@ -78,7 +78,8 @@ class SealingKey {
     #nonces;
     #blocks;
 
-    constructor(key, nonces, { confidentiality = 32, blocks = 0, sealers = 1 } = {}) {
+    constructor(key, nonces, options) {
+        const { confidentiality = 32, blocks = 0, sealers = 1 } = options ?? {};
         if (typeof nonces !== 'object' || nonces === null || !Nonces.is(nonces)) {
             throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'nonces must be CounterNonces, XorNonces or RandomNonces');
         }

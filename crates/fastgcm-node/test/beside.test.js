@@ -157,6 +157,11 @@ test('blocks', () => {
     const drawn = () => new RandomNonces();
     assert.equal(new SealingKey(key, drawn()).blocksLeft, 398_065_729_532_859n);
     assert.equal(new SealingKey(key, drawn(), { confidentiality: 60 }).blocksLeft, limit);
+    for (const none of [undefined, null, {}]) assert.equal(new SealingKey(key, drawn(), none).blocksSealed, 0n);
+    const destroyed = new SealingKey(key, drawn(), { blocks: 5 });
+    destroyed.destroy();
+    assert.throws(() => destroyed.seal(random(3)), { code: 'ERR_DESTROYED' });
+    assert.equal(destroyed.blocksSealed, 5n); // what is refused takes nothing, whatever refuses it
     assert.equal(new SealingKey(key, drawn(), { confidentiality: 60n, sealers: 10, blocks: 7 }).blocksLeft, limit / 10n - 7n);
     assert.equal(new SealingKey(key, drawn(), { confidentiality: 2 ** 33, blocks: 2n ** 64n - 1n }).blocksLeft, 0n);
     const nonces = new CounterNonces(Buffer.from('left'));

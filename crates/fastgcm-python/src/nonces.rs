@@ -10,7 +10,7 @@ use fastgcm::{Error, Key, NONCE_LEN, TAG_LEN, Tag, limits::Blocks, nonces};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{IntoPyDict, PyBytes},
+    types::PyBytes,
 };
 use std::sync::{
     Mutex,
@@ -21,20 +21,30 @@ use std::sync::{
 /// made in: in a child the counter would go on as it does in the parent.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// What Python calls in a child. A process that is forked by other code than Python's calls it itself.
+/// What the C library calls in a child. A process that was made without its `fork` calls it itself.
 #[pyfunction]
-fn forked() {
+pub(crate) fn forked() {
     FORKS.fetch_add(1, Relaxed);
 }
 
-/// Asks Python to tell of each fork, where there are any.
-pub(crate) fn hear_of_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let (py, os, forked) = (module.py(), module.py().import("os")?, wrap_pyfunction!(forked, module)?);
-    module.add_function(forked.clone())?;
-    if os.hasattr("register_at_fork")? {
-        let told = [("after_in_child", forked)];
-        os.call_method("register_at_fork", (), Some(&told.into_py_dict(py)?))?;
+/// Asks the C library to tell of each fork. (Python's own hooks, `os.register_at_fork`, come later: in a child, one that was registered
+/// before this module was imported might draw a nonce of the parent's.)
+#[cfg(unix)]
+pub(crate) fn hear_of_forks() -> PyResult<()> {
+    use std::ffi::c_int;
+    unsafe extern "C" {
+        fn pthread_atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) -> c_int;
     }
+    extern "C" fn child() {
+        forked();
+    }
+    // SAFETY: the function may be called at any time. `child` changes one number, and stays: Python unloads no module.
+    if unsafe { pthread_atfork(None, None, Some(child)) } == 0 { Ok(()) } else { Err(memory::short()) }
+}
+
+/// There are no forks.
+#[cfg(not(unix))]
+pub(crate) fn hear_of_forks() -> PyResult<()> {
     Ok(())
 }
 

@@ -241,7 +241,7 @@ class _Engine:
 
 def _forked(_: str) -> Any:
     nonces = CounterNonces(b"left")
-    _fastgcm.forked()  # what Python calls in a child
+    _fastgcm.forked()  # what the C library calls in a child
     return nonces.after_fork
 
 

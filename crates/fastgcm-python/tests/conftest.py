@@ -21,6 +21,7 @@ LEAST = {
     "test_jobs": 44,
     "test_memory": 1,
     "test_more": 55,
+    "test_nonces": 10,
     "test_sizes": 10,
 }
 # What these tests ran on, before anything was chosen among them; what was chosen against; and why the run fails.

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -165,3 +167,40 @@ def test_a_child_has_a_field_of_its_own():
     with pytest.raises(ValueError):
         nonces.after_fork(b"kid1")
     assert nonces.draw() == b"left" + (7).to_bytes(8, "big")
+
+
+FIRST = """
+import os
+def drawn():
+    try:
+        return nonces.draw()
+    except Exhausted:
+        return b"told"
+os.register_at_fork(after_in_child=lambda: told.append(drawn()))  # before the package can say anything
+told = []
+from fastgcm import CounterNonces, Exhausted
+nonces = CounterNonces(b"left")
+for hidden in range(2):
+    if os.fork() == 0:
+        os._exit(told != [b"told"])
+    assert os.wait()[1] == 0
+"""
+
+
+def test_a_hook_that_came_first():
+    """A hook of the program runs in a child before those that later modules register. It is told nevertheless."""
+    subprocess.run([sys.executable, "-c", FIRST], check=True, timeout=60)
+
+
+def test_forks_of_other_code():
+    """`fork` of the C library, which Python does not hear of."""
+    ctypes = pytest.importorskip("ctypes")
+    nonces = CounterNonces(b"left")
+    child = ctypes.PyDLL(None).fork()
+    if child == 0:
+        try:
+            nonces.draw()
+        except Exhausted:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0 and nonces.draw()
