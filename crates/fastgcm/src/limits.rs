@@ -54,8 +54,8 @@ pub(crate) fn check_nonce(nonce: usize) -> Result<(), Error> {
 pub struct Blocks {
     /// All that the key may serve, whoever uses it.
     most: u128,
-    /// How many share `most`.
-    sharers: u32,
+    /// The part of it that is this one's. (Divided when it is made: a division takes longer than a message.)
+    share: u128,
     used: u128,
 }
 
@@ -75,7 +75,7 @@ impl Blocks {
             128.. => 1 << 64,
             power => (1_u128 << power).isqrt(),
         };
-        Self { most: n - 1, sharers: 1, used: 0 }
+        Self { most: n - 1, share: n - 1, used: 0 }
     }
 
     /// Makes the blocks of refused messages that a key may see. Of v forgeries with at most l blocks of AAD
@@ -84,7 +84,7 @@ impl Blocks {
     /// 2^(127 - `exponent`). From 128 on nothing may be opened.
     pub const fn integrity(exponent: u32) -> Self {
         let most = if exponent > 127 { 0 } else { 1 << (127 - exponent) };
-        Self { most, sharers: 1, used: 0 }
+        Self { most, share: most, used: 0 }
     }
 
     /// Adds `blocks` that were used before, in another run of the program, and gives each of `sharers` an
@@ -92,7 +92,7 @@ impl Blocks {
     #[must_use]
     pub const fn after(self, blocks: u128, sharers: u32) -> Self {
         let sharers = if sharers == 0 { 1 } else { sharers };
-        Self { most: self.most, sharers, used: self.used.saturating_add(blocks) }
+        Self { most: self.most, share: self.most / sharers as u128, used: self.used.saturating_add(blocks) }
     }
 
     /// Returns what sealing `text` bytes takes: the blocks of the text, a part of one counted whole, and one
@@ -112,7 +112,7 @@ impl Blocks {
     /// Returns how many blocks are left.
     #[inline]
     pub const fn left(&self) -> u128 {
-        (self.most / self.sharers as u128).saturating_sub(self.used)
+        self.share.saturating_sub(self.used)
     }
 
     /// Returns how many blocks were used, including those given to `after`: what a program stores, and gives
