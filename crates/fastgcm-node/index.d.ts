@@ -223,6 +223,18 @@ export class CounterNonces extends Nonces {
 }
 
 /**
+ * A static IV of 12 bytes XOR a number of 64 bits, which begins at `start`: the nonces of TLS 1.3, QUIC and HPKE.
+ */
+export class XorNonces extends Nonces {
+    #private;
+    constructor(iv: Bytes, start?: number | bigint);
+    /** Returns the nonce of message `number`, for the opener. */
+    static at(iv: Bytes, number: number | bigint): Buffer;
+    /** The number of the next message, or `null` when the nonces are used up. */
+    readonly position: bigint | null;
+}
+
+/**
  * Random nonces, for at most 2^32 messages under one key, counting all sealers together (SP 800-38D, section
  * 8.2.2).
  */
@@ -234,10 +246,22 @@ export class RandomNonces extends Nonces {
     readonly used: number;
 }
 
-/** A key of AES-GCM that chooses its nonces itself, for example for tokens. */
+export interface SealingKeyOptions {
+    /**
+     * `seal` throws an error with the code `ERR_NONCES_EXHAUSTED` before the blocks of 16 bytes that the key has
+     * sealed give an attacker an advantage of more than 2^-`confidentiality`. 32 by default.
+     */
+    confidentiality?: number | bigint;
+    /** The blocks that the key sealed before, in another run of the program. */
+    blocks?: number | bigint;
+    /** How many seal under the key, this one included: each has an equal share of the blocks. */
+    sealers?: number;
+}
+
+/** A key of AES-GCM that chooses its nonces itself, for example for tokens, and counts what it seals. */
 export class SealingKey {
     #private;
-    constructor(key: Key, nonces: CounterNonces | RandomNonces);
+    constructor(key: Key, nonces: CounterNonces | XorNonces | RandomNonces, options?: SealingKeyOptions | null);
     /**
      * Encrypts `data`. Returns nonce, ciphertext and tag, one behind the other: 28 bytes more than `data`.
      */
@@ -248,6 +272,10 @@ export class SealingKey {
      * @throws {InvalidTag} if anything differs from what was sealed.
      */
     open(data: Bytes, aad?: Bytes | null): Buffer;
+    /** How many blocks the key has sealed, including `blocks` of the constructor. */
+    readonly blocksSealed: bigint;
+    /** How many blocks are left. */
+    readonly blocksLeft: bigint;
     /** Wipes the key. */
     destroy(): void;
     [Symbol.dispose](): void;

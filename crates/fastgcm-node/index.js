@@ -4,7 +4,7 @@ const { AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM } = require('./lib/aead.js')
 const { InvalidTag } = require('./lib/errors.js');
 const { SealedFile, openFile, sealFile } = require('./lib/files.js');
 const native = require('./lib/native.js');
-const { CounterNonces, RandomNonces, SealingKey } = require('./lib/nonces.js');
+const { CounterNonces, RandomNonces, SealingKey, XorNonces } = require('./lib/nonces.js');
 const { CobblestoneOpener, CobblestoneSealer, Sealer } = require('./lib/streams.js');
 const { version } = require('./lib/version.js');
 
@@ -26,6 +26,7 @@ module.exports = {
     Sealer,
     SealingKey,
     XAES256GCM,
+    XorNonces,
     cpu,
     openFile,
     sealFile,

@@ -13,6 +13,7 @@ export const {
     Sealer,
     SealingKey,
     XAES256GCM,
+    XorNonces,
     cpu,
     openFile,
     sealFile,

@@ -34,6 +34,9 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
 /// Behind a processor: the compiler may believe what rustc says of it. (In the full run: the library is built once more.)
 const BUILT_FOR_IT: &str = " built for it";
 
+/// Behind a processor: the compiler may use that feature.
+const BUILT_WITH: &str = " built with ";
+
 /// How tests of the library are built.
 const TEST: &str = "test -p fastgcm --features draft,hazmat";
 
@@ -115,6 +118,10 @@ impl Machine {
             Some(processor) => (processor, format!(" -C target-cpu={}", processor.split(' ').next().unwrap_or_default())),
             None => (processor, String::new()),
         };
+        let (cpu, flags) = match cpu.split_once(BUILT_WITH) {
+            Some((cpu, feature)) => (cpu, format!(" -C target-feature=+{feature}")),
+            None => (cpu, flags),
+        };
         let (cpu, lacking) = cpu.split_once(" lacking ").unwrap_or((cpu, ""));
         let bits = HWCAP.iter().find(|(name, _)| *name == lacking);
         let lacking = bits.map_or(String::new(), |(_, bits)| format!("{}/lab/emulate/lacking.sh {bits} ", root.display()));
@@ -129,7 +136,8 @@ impl Machine {
                 export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1 cargo='cargo -Zbuild-std'
             fi
             export CARGO_BUILD_TARGET={triple} CARGO_TARGET_DIR='{here}' {variable}_LINKER={linker} {variable}_RUNNER='{runner}' FASTGCM_QUICK=1 FASTGCM_EMULATED=1
-            if [[ {triple} = *-linux-gnu && {triple} != x86_64-* ]]; then export {variable}_RUSTFLAGS='-C target-feature=+crt-static{flags}'; fi
+            if [[ {triple} = *-linux-gnu && {triple} != x86_64-* ]]; then export {variable}_RUSTFLAGS='-C target-feature=+crt-static{flags}'
+            elif [ -n '{flags}' ]; then export {variable}_RUSTFLAGS='{flags}'; fi
             unset FASTGCM_FULL # gigabytes
             $cargo {arguments}",
             root.display()

@@ -39,10 +39,10 @@ pub(crate) const MACHINES: [Machine; 9] = [
         packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gdb-multiarch",
         runner: "qemu-aarch64 -cpu CPU",
         // With AES and without, and what the kernel conceals of some. rustc says that a Cortex-A72 has AES; a Raspberry Pi 4 has none.
-        on: "aes-neon-eor3 aes-neon: max
-            aes-neon: max lacking sha3; cortex-a53; cortex-a72; neoverse-n1; a64fx
-            : max lacking pmull; cortex-a53 lacking aes; cortex-a72 lacking aes; neoverse-n1 lacking aes; a64fx lacking aes
-            : cortex-a72 lacking aes built for it",
+        on: "aes-neon-eor3 aes-neon vpaes-neon: max
+            aes-neon vpaes-neon: max lacking sha3; cortex-a53; cortex-a72; neoverse-n1; a64fx
+            vpaes-neon: max lacking pmull; cortex-a53 lacking aes; cortex-a72 lacking aes; neoverse-n1 lacking aes; a64fx lacking aes
+            vpaes-neon: cortex-a72 lacking aes built for it",
         ..NOTHING
     },
     Machine {
@@ -110,7 +110,8 @@ const module = await WebAssembly.compile(await readFile(program));
 wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
 END"#,
         runner: "node --no-warnings HERE/wasi.mjs",
-        on: ": node",
+        on: "vpaes-simd128: node built with simd128
+            : node",
     },
     Machine {
         name: "windows",

@@ -94,6 +94,7 @@ fn row(line: &str) -> Option<Row> {
     let features = if rest.contains('"') { rest.rsplit('"').nth(1)? } else { "" };
     let spelled = |name: &str| match (family, name) {
         ("arm", "aes") => vec!["aes".to_owned(), "pmull".to_owned()],
+        ("arm", "neon") => vec!["asimd".to_owned()],
         _ => vec![name.replace('.', "_")],
     };
     // RISC-V's kernel names extensions of one letter in one word.

@@ -16,6 +16,7 @@ use crate::{
     CHUNK_LEN, COMMITMENT_LEN, Error, HEADER_LEN, Key, MAX_CHUNKS, SALT_LEN, TAG_LEN,
     key::{MAX_KEY_LEN, expand, overwrite_stack, random},
 };
+use fastgcm::nonces::XorNonces;
 use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -127,11 +128,7 @@ impl Cipher {
         if number >= MAX_CHUNKS || (number == MAX_CHUNKS - 1 && text_len == CHUNK_LEN) {
             return Err(Error::TooLong);
         }
-        let mut nonce = *self.base_nonce;
-        for (byte, number) in nonce[NONCE_LEN - 8..].iter_mut().zip(number.to_be_bytes()) {
-            *byte ^= number;
-        }
-        Ok(nonce)
+        Ok(XorNonces::at(*self.base_nonce, number))
     }
 
     fn derive(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<([u8; COMMITMENT_LEN], Self), Error> {

@@ -22,6 +22,7 @@
 //! | a whole file, fast, on many threads | [`seal`], [`open`] |
 //! | a stream, with the traits of [`std::io`] | [`Writer`], [`Reader`] |
 //! | some bytes of a large file | [`RangeReader`] |
+//! | the same with the traits of Tokio | `AsyncWriter`, `AsyncReader`, `AsyncRangeReader` (feature `tokio`) |
 //! | chunks by number, on many machines | [`Cipher`] |
 //! | the name of a file, when it is complete | the module `naming` (feature `naming`, Unix) |
 //!
@@ -40,6 +41,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod cipher;
 mod error;
 mod format;
@@ -51,6 +54,8 @@ mod range;
 mod reader;
 mod writer;
 
+#[cfg(feature = "tokio")]
+pub use asynchronous::{AsyncRangeReader, AsyncReader, AsyncWriter};
 pub use cipher::{Cipher, Header};
 pub use error::Error;
 pub use fastgcm::Backend;

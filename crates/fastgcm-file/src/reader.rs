@@ -42,8 +42,24 @@ impl<R: Read> Reader<R> {
     /// shorter than a header, or [`Io`](Error::Io) from `inner`.
     pub fn new(key: &Key, context: &[u8], mut inner: R) -> Result<Self, Error> {
         let cipher = open_header(key, context, &mut inner)?;
+        Ok(Self::behind_header(cipher, inner))
+    }
+
+    /// Makes the reader of what stands behind the header of that file.
+    pub(crate) fn behind_header(cipher: Cipher, inner: R) -> Self {
         let (sealed, text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
-        Ok(Self { inner, cipher, number: 0, sealed, have: 0, text, start: 0, end: 0, state: State::Open })
+        Self { inner, cipher, number: 0, sealed, have: 0, text, start: 0, end: 0, state: State::Open }
+    }
+
+    /// Forgets what it has read. `inner` will give the chunk `number` next.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn restart(&mut self, number: u64) {
+        (self.number, self.have, self.start, self.end, self.state) = (number, 0, 0, 0, State::Open);
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
     }
 
     /// Returns the `R` from which the reader reads.

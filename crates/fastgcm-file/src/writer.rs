@@ -63,6 +63,11 @@ impl<W: Write> Writer<W> {
         &self.inner
     }
 
+    #[cfg(feature = "tokio")]
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
     /// Seals one chunk, `text` or else the collected text, and writes it. If that fails, some of the chunk may have been written, so
     /// nothing later could be right.
     fn pass_on(&mut self, text: Option<&[u8]>) -> Result<(), Error> {

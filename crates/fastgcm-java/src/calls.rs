@@ -149,7 +149,7 @@ pub unsafe extern "C" fn fastgcm_java_start(name: *const u8, size: usize) -> c_i
     // SAFETY: the caller's promise.
     let named = str::from_utf8(unsafe { read(name, size) }).ok().and_then(|name| name.parse::<Backend>().ok());
     let chosen = *BACKEND.get_or_init(|| named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect));
-    if matches!(chosen.name(), "portable" | "vpaes-ssse3") { 4096 } else { 65536 }
+    if matches!(chosen.name(), "portable" | "vpaes-ssse3" | "vpaes-neon") { 4096 } else { 65536 }
 }
 
 /// Writes the name of the back end to `name`, and returns its length, which is at most `size` bytes.

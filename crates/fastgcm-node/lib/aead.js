@@ -301,11 +301,11 @@ class KCXAES256GCM extends RootKey {
 }
 
 /** A nonce, ciphertext and tag, one behind the other. Nonce and tag have `more` bytes. */
-function sealDrawn(key, nonces, more, data, aad) {
+function sealDrawn(key, nonces, more, data, aad, blocks) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
     const out = room(sealedLength(data, more));
-    const fault = native.sealDrawn(key, nonces, data, aad, out);
+    const fault = native.sealDrawn(key, nonces, data, aad, out, blocks);
     if (fault !== undefined) fail(fault);
     return out;
 }

@@ -25,7 +25,7 @@ const KINDS = [
     ],
     [InvalidTag, 'ERR_INVALID_TAG', () => 'the message is not what was sealed'],
     [RangeError, 'ERR_OUT_OF_RANGE', () => 'the message or its associated data is longer than AES-GCM allows'],
-    [Error, 'ERR_NONCES_EXHAUSTED', () => 'the nonces of this key are used up'],
+    [Error, 'ERR_NONCES_EXHAUSTED', () => 'the nonces of this key, or the blocks that it may seal, are used up'],
     [Error, 'ERR_DESTROYED', () => 'it has ended, or was destroyed'],
     [Error, 'ERR_NO_RANDOM_BYTES', () => 'the operating system gives no random bytes'],
     [RangeError, 'ERR_INVALID_ARG_VALUE', () => 'a nonce comes twice in the batch'],
@@ -60,6 +60,11 @@ const NAMES = [
     'datas',
     'aads',
     'path',
+    'iv',
+    'number',
+    'confidentiality',
+    'blocks',
+    'sealers',
 ];
 /** The lengths that arguments must have, of a class with such keys, nonces and tags. */
 function lengths(key, nonce, tag) {
@@ -69,6 +74,7 @@ function lengths(key, nonce, tag) {
         out: `as many bytes as the text, and ${tag} more for a tag`,
         tag: `${tag} bytes`,
         fixed: '4 to 11 bytes',
+        iv: '12 bytes',
         nonces: `${nonce} bytes for each`,
         datas: 'one message, or one record of equal length, for each nonce',
         aads: 'one for each nonce',

@@ -5,7 +5,7 @@ use crate::{
     js::{Bytes, Call, Object, Value, writable},
     nonces::Nonces,
 };
-use fastgcm::{AesGcmSiv, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, RootKey, Scheme, TAG_LEN, Tag, Xaes256Gcm};
+use fastgcm::{AesGcmSiv, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, RootKey, Scheme, TAG_LEN, Tag, Xaes256Gcm, limits::Blocks};
 use std::sync::Arc;
 
 /// A key. Work in the background also holds it, until the work is done.
@@ -214,8 +214,8 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     Ok(Value::UNDEFINED)
 }
 
-/// `sealDrawn(key, nonces, data, aad, out)` writes nonce, ciphertext and tag to `out`. Without `nonces`, a key whose nonces have 24 bytes
-/// takes a random one.
+/// `sealDrawn(key, nonces, data, aad, out, blocks)` writes nonce, ciphertext and tag to `out`. Without `nonces`, a key whose nonces have 24 bytes
+/// takes a random one, and counts no blocks.
 pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));
@@ -226,8 +226,13 @@ pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
         Aead::KcXaes(key) => seal_random(key, data.get(), aad.get(), out)?,
         key => {
             let (nonce, sealed) = out.split_at_mut(key.nonce_len());
+            let (mut blocks, taken) = (call.get_mut::<Blocks>(5)?, Blocks::sealed(data.len() as u64));
+            if taken > blocks.left() {
+                return Err(Error::Exhausted.into());
+            }
             // A nonce that is drawn for a call that fails is lost, which is safe.
             nonce.copy_from_slice(&call.get_mut::<Nonces>(1)?.draw()?);
+            blocks.take(taken)?;
             let (text, tag) = sealed.split_at_mut(data.len());
             key.seal(nonce, aad.get(), Some(data.get()), text, tag)?;
         }

@@ -49,6 +49,11 @@ pub(crate) enum Name {
     Datas,
     Aads,
     Path,
+    Iv,
+    Number,
+    Confidentiality,
+    Blocks,
+    Sealers,
 }
 
 /// A refusal.

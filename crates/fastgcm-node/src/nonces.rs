@@ -4,13 +4,18 @@ use crate::{
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Object, Value, writable},
 };
-use fastgcm::{Error, nonces::CounterNonces, nonces::RandomNonces};
+use fastgcm::{
+    Error,
+    limits::Blocks,
+    nonces::{CounterNonces, RandomNonces, XorNonces},
+};
 
-/// Counters with a fixed field of each length, and random nonces.
+/// Counters with a fixed field of each length or a static IV, and random nonces.
 macro_rules! nonces {
     ($($variant:ident $fixed:literal),+) => {
         pub(crate) enum Nonces {
             Random(RandomNonces),
+            Xor(XorNonces),
             $($variant(CounterNonces<$fixed>)),+
         }
 
@@ -28,6 +33,7 @@ macro_rules! nonces {
             pub(crate) fn draw(&mut self) -> Result<[u8; 12], Error> {
                 match self {
                     Self::Random(nonces) => nonces.draw(),
+                    Self::Xor(nonces) => nonces.draw(),
                     $(Self::$variant(nonces) => nonces.draw()),+
                 }
             }
@@ -36,6 +42,7 @@ macro_rules! nonces {
             fn position(&self) -> Option<u64> {
                 match self {
                     Self::Random(nonces) => Some(nonces.used()),
+                    Self::Xor(nonces) => nonces.position(),
                     $(Self::$variant(nonces) => nonces.position()),+
                 }
             }
@@ -58,6 +65,45 @@ pub(crate) fn counter(call: &Call) -> Result<Value, Fault> {
 /// `randomNonces(used)`.
 pub(crate) fn random(call: &Call) -> Result<Value, Fault> {
     call.object(Nonces::Random(RandomNonces::after(call.whole(0, Name::Used)?)))
+}
+
+fn iv(call: &Call) -> Result<[u8; 12], Fault> {
+    call.bytes(0, Name::Iv)?.get().try_into().map_err(|_| Fault::of(Kind::Length, Name::Iv))
+}
+
+/// `xorNonces(iv, start)`.
+pub(crate) fn xor(call: &Call) -> Result<Value, Fault> {
+    call.object(Nonces::Xor(XorNonces::starting_at(iv(call)?, call.whole(1, Name::Start)?)))
+}
+
+/// `xorNonce(iv, number, out)`.
+pub(crate) fn xor_at(call: &Call) -> Result<Value, Fault> {
+    let nonce = XorNonces::at(iv(call)?, call.whole(1, Name::Number)?);
+    let (_, out) = writable(call.bytes(2, Name::Out)?, Bytes::EMPTY, &[])?;
+    out.copy_from_slice(&nonce);
+    Ok(Value::UNDEFINED)
+}
+
+impl Object for Blocks {
+    const KIND: u64 = 6;
+    const MORE: i64 = 0;
+}
+
+/// `blocks(confidentiality, used, sealers)`.
+pub(crate) fn blocks(call: &Call) -> Result<Value, Fault> {
+    let small = |at, name| call.whole(at, name).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    let (exponent, sealers) = (small(0, Name::Confidentiality)?, small(2, Name::Sealers)?);
+    call.object(Blocks::confidentiality(exponent).after(call.whole(1, Name::Blocks)?.into(), sealers))
+}
+
+/// `blocksLeft(blocks)`.
+pub(crate) fn blocks_left(call: &Call) -> Result<Value, Fault> {
+    Ok(call.bigint(call.get::<Blocks>(0)?.left() as u64))
+}
+
+/// `blocksUsed(blocks)`: what was given, or at most what is left of a number of 64 bits.
+pub(crate) fn blocks_used(call: &Call) -> Result<Value, Fault> {
+    Ok(call.bigint(call.get::<Blocks>(0)?.used() as u64))
 }
 
 /// `draw(nonces, out)` draws as many nonces as `out` has room for, one behind the other.

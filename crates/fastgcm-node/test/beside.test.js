@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
 const test = require('node:test');
-const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, KCXAES256GCM, RandomNonces, Sealer, SealingKey, XAES256GCM } = require('..');
+const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, KCXAES256GCM, RandomNonces, Sealer, SealingKey, XAES256GCM, XorNonces } = require('..');
 const { UnverifiedOpener } = require('../hazmat.js');
 const { full, numbers, suite } = require('./support.js');
 
@@ -152,6 +152,39 @@ test('batches', () => {
     }
 });
 
+test('blocks', () => {
+    const [key, limit] = [random(16), 24_296_003_998n]; // the square root of 2^(129 - 60), less one
+    const drawn = () => new RandomNonces();
+    assert.equal(new SealingKey(key, drawn()).blocksLeft, 398_065_729_532_859n);
+    assert.equal(new SealingKey(key, drawn(), { confidentiality: 60 }).blocksLeft, limit);
+    for (const none of [undefined, null, {}]) assert.equal(new SealingKey(key, drawn(), none).blocksSealed, 0n);
+    const destroyed = new SealingKey(key, drawn(), { blocks: 5 });
+    destroyed.destroy();
+    assert.throws(() => destroyed.seal(random(3)), { code: 'ERR_DESTROYED' });
+    assert.equal(destroyed.blocksSealed, 5n); // what is refused takes nothing, whatever refuses it
+    assert.equal(new SealingKey(key, drawn(), { confidentiality: 60n, sealers: 10, blocks: 7 }).blocksLeft, limit / 10n - 7n);
+    assert.equal(new SealingKey(key, drawn(), { confidentiality: 2 ** 33, blocks: 2n ** 64n - 1n }).blocksLeft, 0n);
+    const nonces = new CounterNonces(Buffer.from('left'));
+    const sealing = new SealingKey(key, nonces, { confidentiality: 60, blocks: limit - 10n });
+    sealing.seal(random(33));
+    for (const length of [81, 96, 1 << 20]) assert.throws(() => sealing.seal(random(length)), { code: 'ERR_NONCES_EXHAUSTED' });
+    assert.deepEqual([sealing.blocksLeft, nonces.position], [6n, 1n]); // a refused message takes nothing
+    const sealed = sealing.seal(random(80), random(3000));
+    assert.deepEqual([sealed.readBigUInt64BE(4), sealing.blocksLeft, sealing.blocksSealed], [1n, 0n, limit]);
+    assert.throws(() => sealing.seal(random(0)), { code: 'ERR_NONCES_EXHAUSTED' });
+    const ended = new SealingKey(key, new CounterNonces(Buffer.from('eleven byte'), 255));
+    ended.seal(random(0));
+    assert.throws(() => ended.seal(random(0)), { code: 'ERR_NONCES_EXHAUSTED' });
+    assert.equal(ended.blocksSealed, 1n); // nonces that end take no block
+    for (const bad of [-1, 1.5, NaN, 2 ** 53, -1n, 2n ** 64n, '1', null]) {
+        for (const name of ['confidentiality', 'blocks', 'sealers'])
+            if (bad !== 2 ** 53 || name !== 'sealers')
+                assert.throws(() => new SealingKey(key, drawn(), { [name]: bad }), { code: 'ERR_OUT_OF_RANGE' }, `${name} ${String(bad)}`);
+    }
+    for (const bad of [0, 0n, 2 ** 32]) assert.throws(() => new SealingKey(key, drawn(), { sealers: bad }), { code: 'ERR_OUT_OF_RANGE' });
+    passed(1);
+});
+
 test('nonces', () => {
     const fixed = Buffer.from('left');
     for (const start of [0, 1, 255, 2 ** 32, 2n ** 63n]) {
@@ -202,6 +235,20 @@ test('nonces', () => {
         passed(4);
     }
     assert.equal(seen.size, 400);
+    // A static IV, XOR a number: what is opened by the number.
+    const iv = random(12);
+    for (const start of [0, 1, 255, 2 ** 32, 2n ** 63n, 2n ** 64n - 2n]) {
+        const nonces = new XorNonces(iv, start);
+        const sealed = new SealingKey(key, nonces).seal(iv, fixed);
+        assert.deepEqual(sealed.subarray(0, 12), XorNonces.at(iv, start));
+        assert.equal(sealed.readBigUInt64BE(4) ^ iv.readBigUInt64BE(4), BigInt(start));
+        assert.deepEqual([sealed.subarray(0, 4), sealed.subarray(12)], [iv.subarray(0, 4), theirs(key, sealed.subarray(0, 12), iv, fixed)]);
+        assert.equal(nonces.position, BigInt(start) === 2n ** 64n - 2n ? null : BigInt(start) + 1n);
+    }
+    for (const length of [0, 11, 13])
+        for (const make of [(iv) => new XorNonces(iv), (iv) => XorNonces.at(iv, 0)])
+            assert.throws(() => make(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE', message: /iv has the wrong length: 12 bytes/ });
+    assert.throws(() => new XorNonces(iv, 2n ** 64n - 1n).draw(), { code: 'ERR_NONCES_EXHAUSTED' });
     // The nonces of an object that ended seal nothing.
     const ended = new SealingKey(key, near);
     assert.throws(() => ended.seal(random(3)), { code: 'ERR_NONCES_EXHAUSTED' });

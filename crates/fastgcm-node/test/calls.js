@@ -9,7 +9,7 @@ const fastgcm = require('..');
 const hazmat = require('../hazmat.js');
 const { folder: newFolder } = require('./support.js');
 
-const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, KCXAES256GCM, RandomNonces } = fastgcm;
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, KCXAES256GCM, RandomNonces, XorNonces } = fastgcm;
 const { SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
 const { UnverifiedOpener } = hazmat;
 /** Bytes that have their memory to themselves. */
@@ -104,9 +104,9 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM, KCXAES256GCM]) {
     add(`${Class.name}.handle`, () => ({ call: () => typeof Class.handle(model), args: [] }));
 }
 
-for (const Class of [CounterNonces, RandomNonces]) {
-    const make = () => (Class === CounterNonces ? new CounterNonces(bytes(4, 1)) : new RandomNonces());
-    const by = Class === CounterNonces ? (nonces) => nonces : (nonces) => nonces.length;
+for (const Class of [CounterNonces, XorNonces, RandomNonces]) {
+    const make = () => (Class === RandomNonces ? new RandomNonces() : new Class(bytes(Class === XorNonces ? 12 : 4, 1)));
+    const by = Class === RandomNonces ? (nonces) => nonces.length : (nonces) => nonces;
     for (const [name, args] of [
         ['draw', []],
         ['drawBatch', [3]],
@@ -117,7 +117,7 @@ for (const Class of [CounterNonces, RandomNonces]) {
             return { self, call: (...given) => self[name](...given), args, by, numbers, moves: true };
         });
     }
-    const name = Class === CounterNonces ? 'position' : 'used';
+    const name = Class === RandomNonces ? 'used' : 'position';
     add(`${Class.name}.prototype.${name}`, () => ({ call: () => make()[name], args: [] }));
     add(`${Class.name}.handle`, () => ({ call: () => typeof Class.handle(make()), args: [] }));
     add(`${Class.name}.is`, () => ({ call: () => Class.is(make()), args: [] }));
@@ -127,6 +127,18 @@ add('new CounterNonces', () => ({
     args: [bytes(4, 1), 7],
     by: (nonces) => [nonces.position, nonces.draw()],
     numbers: { 1: (start) => (whole(start, 1n << 64n) ? [BigInt(start), new CounterNonces(bytes(4, 1), start).draw()] : undefined) },
+}));
+add('new XorNonces', () => ({
+    call: (iv, start) => new XorNonces(iv, start),
+    args: [bytes(12, 1), 7],
+    by: (nonces) => nonces.position,
+    numbers: { 1: (start) => (whole(start, (1n << 64n) - 1n) ? BigInt(start) : whole(start, 1n << 64n) ? null : undefined) },
+}));
+add('XorNonces.at', () => ({
+    call: (iv, number) => XorNonces.at(iv, number),
+    args: [bytes(12, 0), 7],
+    by: (nonce) => nonce.readBigUInt64BE(4),
+    numbers: { 1: (number) => (whole(number, 1n << 64n) ? BigInt(number) : undefined) },
 }));
 add('new RandomNonces', () => ({
     call: (used) => new RandomNonces(used),
@@ -148,6 +160,7 @@ for (const [name, args] of [
         return { self, call: (...given) => self[name](...given), args, by };
     });
 }
+for (const name of ['blocksLeft', 'blocksSealed']) add(`SealingKey.prototype.${name}`, () => ({ call: () => sealing()[name], args: [] }));
 add('new SealingKey', () => ({
     call: (key) => new SealingKey(key, new CounterNonces(bytes(4, 1))),
     args: [KEY],

@@ -15,6 +15,7 @@ import {
     SealedFile,
     Sealer,
     SealingKey,
+    XorNonces,
     XAES256GCM,
     cpu,
     openFile,
@@ -39,6 +40,7 @@ const later: Promise<Buffer> = aead.sealAsync(bytes, opened);
 const place: bigint | null = new CounterNonces(bytes, 3n).position;
 const used: number = new RandomNonces(3).used;
 const token: Buffer = new SealingKey(bytes, new RandomNonces()).seal(bytes);
+const blocksLeft: bigint = new SealingKey(bytes, new XorNonces(bytes, 3n), { confidentiality: 60, blocks: 7n, sealers: 2 }).blocksLeft;
 const random: Buffer = new XAES256GCM(bytes).sealRandom(bytes, null);
 const committing: Buffer = new KCXAES256GCM(KCXAES256GCM.generateKey()).openRandom(bytes);
 const room: 48 = KCXAES256GCM.tagLength;
@@ -90,4 +92,4 @@ export const wrong: Buffer = aead.sealBatch([bytes], [opened]);
 new RandomNonces().used = 3;
 
 export const all: Bytes[] = [out, both.tag, ...many, one, token, random, committing, bytes];
-export { later, names, place, room, used };
+export { blocksLeft, later, names, place, room, used };

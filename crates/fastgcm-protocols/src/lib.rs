@@ -95,15 +95,3 @@ impl<const N: usize> fmt::Debug for Salt<N> {
 fn key(bytes: &[u8], backend: Backend) -> Result<fastgcm::Key, Error> {
     Ok(fastgcm::Key::with_backend(bytes, backend)?)
 }
-
-/// Returns `iv` XOR a number of 64 bits in its last eight bytes: the nonce of TLS 1.3 (RFC 8446, section 5.3) and of QUIC (RFC 9001,
-/// section 5.3).
-#[inline]
-fn xor_number(iv: &[u8; 12], number: u64) -> [u8; 12] {
-    let (first, rest) = iv.split_at(4);
-    let mut nonce = [0; 12];
-    nonce[..4].copy_from_slice(first);
-    let rest = rest.try_into().map_or(0, u64::from_be_bytes);
-    nonce[4..].copy_from_slice(&(rest ^ number).to_be_bytes());
-    nonce
-}

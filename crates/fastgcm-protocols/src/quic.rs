@@ -9,8 +9,8 @@
 //!
 //! **A packet number must be unique under one key.** QUIC's own rules ensure that (RFC 9000, section 12.3).
 
-use crate::{Error, Salt, xor_number};
-use fastgcm::{Backend, Key, Tag, hazmat::aes_block};
+use crate::{Error, Salt};
+use fastgcm::{Backend, Key, Tag, hazmat::aes_block, nonces::XorNonces};
 
 /// The length of a tag in bytes.
 pub const TAG: usize = 16;
@@ -108,7 +108,7 @@ impl PacketKey {
         if number > LAST_NUMBER {
             return Err(Error::Exhausted);
         }
-        Ok(self.key.seal(xor_number(&self.iv.0, number), header, payload)?.0)
+        Ok(self.key.seal(XorNonces::at(self.iv.0, number), header, payload)?.0)
     }
 
     /// Seals a packet whose payload lies in several chunks: the ciphertext goes to one buffer, `ciphertext`.
@@ -121,7 +121,7 @@ impl PacketKey {
         if number > LAST_NUMBER {
             return Err(Error::Exhausted);
         }
-        Ok(self.key.seal_gathered(xor_number(&self.iv.0, number), &[header], payload, &[], ciphertext)?.0)
+        Ok(self.key.seal_gathered(XorNonces::at(self.iv.0, number), &[header], payload, &[], ciphertext)?.0)
     }
 
     /// Decrypts `payload`, whose last 16 bytes are the tag, in place. Returns the payload without the tag.
@@ -134,7 +134,7 @@ impl PacketKey {
         if number > LAST_NUMBER || payload.len() < TAG {
             return Err(Error::Malformed);
         }
-        Ok(self.key.open_appended(xor_number(&self.iv.0, number), header, payload)?)
+        Ok(self.key.open_appended(XorNonces::at(self.iv.0, number), header, payload)?)
     }
 }
 

@@ -9,8 +9,8 @@
 //! nonce, never repeats, and ends with [`Exhausted`](Error::Exhausted). A record that does not open ends a connection; the sequence number
 //! stays where it was.
 
-use crate::{Error, Salt, xor_number};
-use fastgcm::{Backend, Key, Tag};
+use crate::{Error, Salt};
+use fastgcm::{Backend, Key, Tag, nonces::XorNonces};
 
 /// The length of a record's header in bytes.
 pub const HEADER: usize = 5;
@@ -208,7 +208,7 @@ impl Sealer {
             Iv::Tls13(iv) => {
                 body[length] = content_type;
                 body[length + 1..].fill(0);
-                self.0.key.seal(xor_number(&iv.0, now), &*header, body)?.0
+                self.0.key.seal(XorNonces::at(iv.0, now), &*header, body)?.0
             }
             Iv::Tls12(salt) => {
                 let (explicit, content) = body.split_first_chunk_mut::<EXPLICIT>().ok_or(Error::InvalidLength)?;
@@ -282,7 +282,7 @@ impl Opener {
                 if content_type != APPLICATION_DATA || body.len() > MOST_CONTENT + 1 {
                     return Err(Error::Malformed);
                 }
-                self.0.key.open(xor_number(&iv.0, now), &*header, body, &tag)?;
+                self.0.key.open(XorNonces::at(iv.0, now), &*header, body, &tag)?;
                 self.0.advance(now);
                 // The last byte that is not zero.
                 match body.iter().rposition(|&byte| byte != 0) {

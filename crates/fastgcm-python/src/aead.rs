@@ -34,11 +34,7 @@ pub(crate) struct AesGcm {
 impl AesGcm {
     #[new]
     fn new(key: Source<'_>) -> PyResult<Self> {
-        let mut place = memory::room()?;
-        let made = Key::init_in_place(&mut place, key.bytes(), crate::backend());
-        made.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
-        // SAFETY: the key was made there.
-        Ok(Self { key: unsafe { place.assume_init() } })
+        Ok(Self { key: self::key(&key)? })
     }
 
     /// Returns a random key of 128, 192 or 256 bits.
@@ -254,6 +250,15 @@ impl AesGcm {
         let verdict = found.and_then(|found| if found == tag { Ok(()) } else { Err(Error::Unauthentic) });
         verdict.inspect_err(|_| text.fill(0))
     }
+}
+
+/// Makes a key of AES-GCM.
+pub(crate) fn key(key: &Source<'_>) -> PyResult<Box<Key>> {
+    let mut place = memory::room()?;
+    let made = Key::init_in_place(&mut place, key.bytes(), crate::backend());
+    made.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
+    // SAFETY: the key was made there.
+    Ok(unsafe { place.assume_init() })
 }
 
 /// The number of bytes that are copied at a time: they stay in the cache until they are opened.

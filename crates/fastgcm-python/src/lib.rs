@@ -59,6 +59,8 @@ aligned!(
     chunks::CobblestoneChunks,
     nonces::CounterNonces,
     nonces::RandomNonces,
+    nonces::SealingKey,
+    nonces::XorNonces,
     others::AesGcmSivClass,
     others::KcXaes,
     others::Xaes,
@@ -95,6 +97,9 @@ fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<chunks::CobblestoneChunks>()?;
     module.add_class::<nonces::CounterNonces>()?;
     module.add_class::<nonces::RandomNonces>()?;
+    module.add_class::<nonces::SealingKey>()?;
+    module.add_class::<nonces::XorNonces>()?;
+    nonces::hear_of_forks()?;
     module.add_class::<others::AesGcmSivClass>()?;
     module.add_class::<others::KcXaes>()?;
     module.add_class::<others::Xaes>()?;
@@ -108,6 +113,7 @@ fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<streams::Cobblestone256Encryptor>()?;
     module.add_function(wrap_pyfunction!(cpu, module)?)?;
     module.add_function(wrap_pyfunction!(naming::in_place, module)?)?;
+    module.add_function(wrap_pyfunction!(nonces::forked, module)?)?;
     module.add_function(wrap_pyfunction!(naming::place, module)?)?;
     module.add_function(wrap_pyfunction!(naming::publish, module)?)?;
     module.add_function(wrap_pyfunction!(parts::combine, module)?)?;

@@ -8,7 +8,7 @@ import runpy
 from typing import Any, Callable, NamedTuple
 
 import fastgcm
-from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, RandomNonces, Sealer, cobblestone, exceptions, files, hazmat, jobs
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, _fastgcm, CounterNonces, RandomNonces, Sealer, SealingKey, XorNonces, cobblestone, exceptions, files, hazmat, jobs
 from fastgcm.hazmat import CobblestoneChunks, PartHash, Plan, UnverifiedOpener
 
 CHUNK, TAG = 16384, 16
@@ -243,6 +243,12 @@ class _Engine:
         return self.found
 
 
+def _forked(_: str) -> Any:
+    nonces = CounterNonces(b"left")
+    _fastgcm.forked()  # what the C library calls in a child
+    return nonces.after_fork
+
+
 CALLS = {
     "cpu": Call(lambda _: fastgcm.cpu),
     **_whole(ONE, NONCE),
@@ -254,6 +260,17 @@ CALLS = {
     "CounterNonces.draw": Call(lambda _: CounterNonces(b"left", 7).draw),
     "CounterNonces.draw_batch": Call(lambda _: CounterNonces(b"left", 7).draw_batch, (3,)),
     "CounterNonces.position": Call(lambda _: lambda: CounterNonces(b"left", 7).position),
+    "CounterNonces.after_fork": Call(_forked, (b"righ",)),
+    "XorNonces": Call(lambda _: XorNonces, (NONCE, 7)),
+    "XorNonces.at": Call(lambda _: XorNonces.at, (NONCE, 7)),
+    "XorNonces.draw": Call(lambda _: XorNonces(NONCE, 7).draw),
+    "XorNonces.draw_batch": Call(lambda _: XorNonces(NONCE, 7).draw_batch, (3,)),
+    "XorNonces.position": Call(lambda _: lambda: XorNonces(NONCE, 7).position),
+    "SealingKey": Call(lambda _: SealingKey, (KEY, XorNonces(NONCE)), {"confidentiality": 60, "blocks": 7, "sealers": 2}),
+    "SealingKey.seal": Call(lambda _: SealingKey(KEY, XorNonces(NONCE)).seal, (TEXT, AAD)),
+    "SealingKey.open": Call(lambda _: SealingKey(KEY, XorNonces(NONCE)).open, (SealingKey(KEY, XorNonces(NONCE)).seal(TEXT, AAD), AAD)),
+    "SealingKey.blocks_left": Call(lambda _: lambda: SealingKey(KEY, XorNonces(NONCE)).blocks_left),
+    "SealingKey.blocks_sealed": Call(lambda _: lambda: SealingKey(KEY, XorNonces(NONCE), blocks=7).blocks_sealed),
     "RandomNonces": Call(lambda _: RandomNonces, (7,)),
     "RandomNonces.draw": Call(lambda _: RandomNonces(7).draw, is_random=True),
     "RandomNonces.draw_batch": Call(lambda _: RandomNonces(7).draw_batch, (3,), is_random=True),

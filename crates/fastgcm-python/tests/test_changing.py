@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import pytest
 from calls import exported
 
-from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, InvalidTag, Sealer, hazmat, jobs, open_file, seal_file
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, Sealer, SealingKey, hazmat, jobs, open_file, seal_file
 from fastgcm.cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import CobblestoneChunks
 
@@ -201,6 +201,7 @@ CALLS = {
     "list": (1000, lambda text: ONE.seal_batch([NONCE], [text])[0], lambda sealed: ONE.open_batch([NONCE], [sealed])[0]),
     "array": (4000, lambda text: ONE.seal_batch(FOUR, text), lambda sealed: ONE.open_batch(FOUR, sealed)),
     "siv": (1000, lambda text: SIV.encrypt(NONCE, text, None), lambda sealed: SIV.decrypt(NONCE, sealed, None)),
+    "sealing": (1000, lambda text: SealingKey(KEY, CounterNonces(b"left")).seal(text), SealingKey(KEY, CounterNonces(b"left")).open),
     "stream": (20_000, stream(Cobblestone256Encryptor, KEY, b""), stream(Cobblestone256Decryptor, KEY, b"")),
     "siv into": (1000, into(lambda t, buf: SIV.encrypt_into(NONCE, t, None, buf), 1016), into(lambda s, buf: SIV.decrypt_into(NONCE, s, None, buf), 1000)),
     "array into": (
@@ -238,6 +239,7 @@ OPENS = {
     "AESGCM.decrypt_into": "into",
     "AESGCM.open_batch": "list",
     "AESGCM.open_batch_into": "array into",
+    "SealingKey.open": "sealing",
     "AESGCMSIV.decrypt": "siv",
     "AESGCMSIV.decrypt_into": "siv into",
     "XAES256GCM.decrypt": "xaes",

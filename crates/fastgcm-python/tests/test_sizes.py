@@ -25,6 +25,12 @@ REFUSED = (OverflowError, ValueError, TypeError, IndexError, MemoryError, Exhaus
 RIGHT = {
     ("CounterNonces", 1): lambda n: 0 <= n < 1 << 64,
     ("CounterNonces.draw_batch", 0): lambda n: n == 0,
+    ("XorNonces", 1): lambda n: 0 <= n < 1 << 64,
+    ("XorNonces.at", 1): lambda n: 0 <= n < 1 << 64,
+    ("XorNonces.draw_batch", 0): lambda n: n == 0,
+    ("SealingKey", "confidentiality"): lambda n: 0 <= n < 1 << 32,
+    ("SealingKey", "blocks"): lambda n: 0 <= n < 1 << 64,
+    ("SealingKey", "sealers"): lambda n: 0 < n < 1 << 32,
     ("RandomNonces", 0): lambda n: 0 <= n < 1 << 64,
     ("RandomNonces.draw_batch", 0): lambda n: n == 0,
     ("hazmat.Plan", 1): lambda n: 0 <= n <= TEXT,

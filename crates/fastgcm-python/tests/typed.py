@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 
-from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, Sealer, __version__, cpu, open_file, seal_file
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, Sealer, SealingKey, XorNonces, __version__, cpu, open_file, seal_file
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import PartHash, Plan, seal_part
 
@@ -29,6 +29,10 @@ def main() -> None:
     alone: bytes = xaes.open_random(xaes.seal_random(b"text", b"aad"), b"aad")
     of_xaes: list[bytes] = xaes.open_batch(bytes(24), xaes.seal_batch(bytes(24), [alone]))
     assert of_xaes == [b"text"] and __version__
+    sealing = SealingKey(bytes(16), XorNonces(bytes(12)), confidentiality=60, blocks=7, sealers=2)
+    counted: bytes = sealing.open(sealing.seal(b"text"))
+    left: int = sealing.blocks_left
+    assert counted == b"text" and left and XorNonces.at(bytes(12), 0) == bytes(12)
     committing = KCXAES256GCM(KCXAES256GCM.generate_key())
     message: bytes = committing.seal_random(b"text", b"aad")
     assert len(message) == 24 + 4 + 48 and committing.open_random(message, b"aad") == b"text"

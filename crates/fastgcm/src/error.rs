@@ -18,8 +18,9 @@ pub enum Error {
     TooLong,
     /// This processor cannot run the requested back end.
     Unavailable,
-    /// The nonces of a key are used up ([`nonces`](crate::nonces)), so the key must seal nothing more. Nothing
-    /// was read or written.
+    /// The nonces of a key ([`nonces`](crate::nonces)), or the blocks that the key may seal, or refuse
+    /// ([`Blocks`](crate::limits::Blocks)), are used up, so the program needs another key. Nothing was read or
+    /// written.
     Exhausted,
     /// The operating system gave no random bytes. Nothing was read or written.
     NoEntropy,
@@ -50,7 +51,9 @@ impl Error {
             ),
             Self::TooLong => ("TooLong", "a text, AAD or nonce is longer than AES-GCM allows"),
             Self::Unavailable => ("Unavailable", "this processor cannot run that back end"),
-            Self::Exhausted => ("Exhausted", "the nonces of this key are used up"),
+            Self::Exhausted => {
+                ("Exhausted", "the nonces of this key, or the blocks that it may serve, are used up")
+            }
             Self::NoEntropy => ("NoEntropy", "the operating system gives no random bytes"),
             Self::OutOfOrder => ("OutOfOrder", "a message in pieces is out of order, or has another key"),
             Self::Incomplete => ("Incomplete", "parts of the message are missing, or overlap"),

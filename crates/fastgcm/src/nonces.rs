@@ -1,21 +1,32 @@
 //! Nonces that cannot repeat: counted, or drawn at random and counted.
 //!
 //! Two messages with one nonce give away the XOR of their texts and the hash key, with which anybody can
-//! forge. Two types rule this out by construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of
+//! forge. Three types rule this out by construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of
 //! them to a key, so that nobody chooses a nonce by hand:
 //!
 //! | | for whom | used up after |
 //! |---|---|---|
 //! | [`CounterNonces`] | one sealer for each key or fixed field, which remembers its count | 2^64 messages, fewer with a longer fixed field |
+//! | [`XorNonces`] | one sealer in a protocol that XORs a number with a static IV (TLS 1.3, QUIC, HPKE) | 2^64 - 1 messages |
 //! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that may forget its count | 2^32 messages, of all sealers together |
+//!
+//! A key wears out by blocks, too, before most of these nonces end: [`SealingKey`] counts the blocks that it
+//! seals, [`OpeningKey`] those of the messages that it refuses.
 //!
 //! `docs/nonces.md` in the repository says which type to choose, and when [`Xaes256Gcm`](crate::Xaes256Gcm)
 //! is the better choice.
 
-use crate::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag, limits};
+use crate::{
+    AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag,
+    limits::{self, Blocks},
+};
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
 use core::fmt;
+
+mod opening;
+
+pub use opening::OpeningKey;
 
 /// Nonces of 96 bits, each given out once. Other crates cannot implement this trait.
 pub trait Nonces: sealed::Sealed {}
@@ -105,6 +116,86 @@ impl<const FIXED: usize> sealed::Sealed for CounterNonces<FIXED> {
     }
 }
 
+/// A static IV of 12 bytes XOR a number of 64 bits, which counts the sealer's messages: the nonces of TLS 1.3
+/// (RFC 8446, section 5.3), QUIC (RFC 9001, section 5.3) and HPKE (RFC 9180, section 5.2).
+///
+/// Each key has an IV of its own, from the protocol's key schedule. The last number, 2^64 - 1, is never
+/// given out, as in HPKE. The type cannot be cloned, for the reason of [`CounterNonces`]. The opener knows
+/// each message's number, from its place in the stream or its header, and finds the nonce with
+/// [`at`](Self::at).
+///
+/// ```
+/// use fastgcm::{Key, nonces::{SealingKey, XorNonces}};
+///
+/// let iv = [0x5b; 12];
+/// let mut key = SealingKey::new(&[7; 32], XorNonces::starting_at(iv, 3))?;
+/// let mut text = *b"the record 3";
+/// let (_, tag) = key.seal(b"header", &mut text)?;
+/// assert_eq!(key.nonces().position(), Some(4));
+/// Key::new(&[7; 32])?.open(XorNonces::at(iv, 3), b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"the record 3");
+/// assert_eq!(XorNonces::new(iv).draw()?, XorNonces::at(iv, 0));
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+pub struct XorNonces {
+    iv: [u8; 12],
+    next: u64,
+}
+
+impl XorNonces {
+    /// Makes nonces that count from zero.
+    #[inline]
+    pub fn new(iv: [u8; 12]) -> Self {
+        Self::starting_at(iv, 0)
+    }
+
+    /// Makes nonces that count from `next` on, as [`CounterNonces::starting_at`] does.
+    #[inline]
+    pub fn starting_at(iv: [u8; 12], next: u64) -> Self {
+        Self { iv, next }
+    }
+
+    /// Returns the nonce of message `number`.
+    #[inline]
+    pub fn at(iv: [u8; 12], number: u64) -> [u8; 12] {
+        let mut nonce = iv;
+        let numbered = u64::from_be_bytes(core::array::from_fn(|i| iv[4 + i])) ^ number;
+        nonce[4..].copy_from_slice(&numbered.to_be_bytes());
+        nonce
+    }
+
+    /// Returns the number of the next message; `None` when the nonces are used up.
+    #[inline]
+    pub fn position(&self) -> Option<u64> {
+        (self.next < u64::MAX).then_some(self.next)
+    }
+
+    /// Returns the next nonce.
+    ///
+    /// # Errors
+    /// Returns [`Exhausted`](Error::Exhausted) once all nonces have been given out.
+    #[inline]
+    pub fn draw(&mut self) -> Result<[u8; 12], Error> {
+        let now = self.position().ok_or(Error::Exhausted)?;
+        self.next += 1;
+        Ok(Self::at(self.iv, now))
+    }
+}
+
+impl sealed::Sealed for XorNonces {
+    #[inline]
+    fn draw(&mut self) -> Result<[u8; 12], Error> {
+        self.draw()
+    }
+}
+
+impl fmt::Debug for XorNonces {
+    /// Writes the position, and nothing of the IV, which a protocol derives from its secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("XorNonces").field("position", &self.position()).finish_non_exhaustive()
+    }
+}
+
 /// The RBG-based construction (SP 800-38D, section 8.2.2): 96 bits from the operating system, for at most
 /// 2^32 messages.
 ///
@@ -176,6 +267,11 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 
 /// A key that chooses its nonces itself. Any [`Key`] made of its bytes opens its messages.
 ///
+/// The key also counts the blocks that it has sealed. It fails with [`Exhausted`](Error::Exhausted) before an
+/// attacker's advantage exceeds 2^-32 by the bound of [`Blocks::confidentiality`], which is after 6 PB of
+/// full blocks; [`with_blocks`](Self::with_blocks) sets another limit. The chance that two random nonces are
+/// equal comes on top of that, with `RandomNonces`.
+///
 /// ```
 /// use fastgcm::nonces::{CounterNonces, SealingKey};
 ///
@@ -201,6 +297,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 pub struct SealingKey<N> {
     key: Key,
     nonces: N,
+    blocks: Blocks,
 }
 
 impl<N: Nonces> SealingKey<N> {
@@ -210,7 +307,26 @@ impl<N: Nonces> SealingKey<N> {
     /// Returns [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     #[inline]
     pub fn new(key: &[u8], nonces: N) -> Result<Self, Error> {
-        Ok(Self { key: Key::new(key)?, nonces })
+        Self::with_backend(key, nonces, Backend::detect())
+    }
+
+    /// Does what [`new`](Self::new) does, for a key that may seal so many blocks.
+    ///
+    /// # Errors
+    /// Fails like [`new`](Self::new).
+    ///
+    /// ```
+    /// # use fastgcm::{Error, limits::Blocks, nonces::{CounterNonces, SealingKey}};
+    /// let almost_all = Blocks::confidentiality(60).after(24_296_003_989, 1);
+    /// let mut key = SealingKey::with_blocks(&[7; 32], CounterNonces::new(*b"left"), almost_all)?;
+    /// assert_eq!(key.blocks().left(), 9);
+    /// key.seal(b"header", &mut [0; 100])?; // 7 blocks, and one for the message
+    /// assert_eq!(key.seal(b"header", &mut [0; 100]), Err(Error::Exhausted)); // time for another key
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[inline]
+    pub fn with_blocks(key: &[u8], nonces: N, blocks: Blocks) -> Result<Self, Error> {
+        Ok(Self { key: Key::new(key)?, nonces, blocks })
     }
 
     /// Does what [`new`](Self::new) does, for the back end `backend`.
@@ -219,18 +335,30 @@ impl<N: Nonces> SealingKey<N> {
     /// Fails like [`Key::with_backend`].
     #[inline]
     pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
-        Ok(Self { key: Key::with_backend(key, backend)?, nonces })
+        let blocks = Blocks::confidentiality(Blocks::CONFIDENTIALITY);
+        Ok(Self { key: Key::with_backend(key, backend)?, nonces, blocks })
+    }
+
+    /// Returns the nonce of the next message, and counts its blocks.
+    #[inline]
+    fn draw(&mut self, aad: usize, text: usize) -> Result<[u8; 12], Error> {
+        limits::check(aad, text)?;
+        let blocks = Blocks::sealed(text as u64);
+        self.blocks.has(blocks)?;
+        let nonce = self.nonces.draw()?;
+        self.blocks.take(blocks)?;
+        Ok(nonce)
     }
 
     /// Encrypts `text` in place. Returns the nonce, which travels with the message, and the tag.
     ///
     /// # Errors
-    /// Returns [`TooLong`](Error::TooLong) as [`Key::seal`] does, or [`Exhausted`](Error::Exhausted) or
-    /// `NoEntropy` as the nonces do; `text` is untouched, and no nonce is used.
+    /// Returns [`TooLong`](Error::TooLong) as [`Key::seal`] does, [`Exhausted`](Error::Exhausted) if too few
+    /// blocks are left, or `Exhausted` or `NoEntropy` as the nonces do; `text` is untouched, no nonce is
+    /// used, and no block counted.
     #[inline]
     pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
-        limits::check(aad.len(), text.len())?;
-        let nonce = self.nonces.draw()?;
+        let nonce = self.draw(aad.len(), text.len())?;
         Ok((nonce, self.key.seal(nonce, aad, text)?))
     }
 
@@ -276,7 +404,7 @@ impl<N: Nonces> SealingKey<N> {
         limits::check(aad.len(), text.len())?;
         let mut message = vec![0; NONCE_LEN + text.len() + TAG_LEN];
         let (place, sealed) = message.split_at_mut(NONCE_LEN);
-        let nonce = self.nonces.draw()?;
+        let nonce = self.draw(aad.len(), text.len())?;
         place.copy_from_slice(&nonce);
         self.key.seal_to(nonce, aad, text, sealed)?;
         Ok(message)
@@ -320,6 +448,27 @@ impl<N: Nonces> SealingKey<N> {
         &self.nonces
     }
 
+    /// Returns how many blocks the key has sealed, and how many are left: a program makes another key in time.
+    ///
+    /// ```
+    /// # use fastgcm::nonces::{CounterNonces, SealingKey};
+    /// let mut key = SealingKey::new(&[7; 32], CounterNonces::new(*b"left"))?;
+    /// key.seal(b"header", &mut [0; 100])?;
+    /// assert_eq!((key.blocks().used(), key.blocks().left()), (8, 398_065_729_532_859 - 8));
+    /// assert_eq!(key.blocks_left(), key.blocks().left());
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[inline]
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Returns how many blocks are left: `blocks().left()`.
+    #[inline]
+    pub fn blocks_left(&self) -> u128 {
+        self.blocks.left()
+    }
+
     /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.key.backend()
@@ -350,8 +499,13 @@ pub fn open_vec(key: &Key, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error>
 }
 
 impl<N: fmt::Debug> fmt::Debug for SealingKey<N> {
-    /// Writes the key's length and back end and the nonces, which are public, and nothing of the key.
+    /// Writes the key's length and back end, the blocks and the nonces, which are public, and nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SealingKey").field("key", &self.key).field("nonces", &self.nonces).finish()
+        let Self { key, nonces, blocks } = self;
+        f.debug_struct("SealingKey")
+            .field("key", key)
+            .field("nonces", nonces)
+            .field("blocks", blocks)
+            .finish()
     }
 }

@@ -209,7 +209,7 @@ mod tests {
             let short = (0..=70_u32).flat_map(|before| {
                 [1, 16, 33, 64, 200, 511, 512, 1100].map(|length| (u32::MAX - before, length))
             });
-            let slow = [Backend::Portable, Backend::VpaesSsse3].contains(&backend);
+            let slow = matches!(backend.name(), "portable" | "vpaes-ssse3" | "vpaes-neon" | "vpaes-simd128");
             let long = (0..256_u32).step_by(if slow { 85 } else { 1 }).flat_map(|byte| {
                 let carries = [0x2_0000, 0x200_0000, 0_u32];
                 carries.map(|carry| {

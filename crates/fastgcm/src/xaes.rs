@@ -39,7 +39,9 @@ pub type Xaes256Gcm = RootKey<Xaes>;
 /// A key of KC-XAES-256-GCM: [`Xaes256Gcm`] with a commitment of 32 bytes to the key (IACR ePrint 2025/758).
 ///
 /// A message has the key and the ciphertext that XAES-256-GCM would give it. Its tag has 48 bytes: the tag,
-/// then the commitment. Nobody can make a message that opens under two keys, even with both keys at hand.
+/// then the commitment. Nobody can make a message that opens under two keys, even with both keys at hand: that
+/// takes some 2^128 calls of AES. The commitment binds key and nonce, not the AAD; `docs/nonces.md` in the
+/// repository says what to do if the context must be bound, too.
 ///
 /// ```
 /// # use fastgcm::KcXaes256Gcm;

@@ -146,3 +146,74 @@ fn counts() {
     assert_eq!(second(marked(&page, "counts")), counted.map(|count| count as f64));
     passed("documents::counts", counted.len(), 15);
 }
+
+/// The bytes that q messages may have in all, for each row of docs/nonces.md: the largest q for which the row's bound, times 2^129, is at most
+/// 2^(129 - exponent).
+#[test]
+fn limits() {
+    const SALT: u32 = 8 * 24; // bits, of a file's
+    const CHUNK: u128 = 16_384;
+    const COLUMNS: [(u128, u32); 6] = [(64, 32), (64, 57), (1420, 32), (1420, 57), (CHUNK, 32), (CHUNK, 57)];
+    let square = |n: u128| n.saturating_mul(n);
+    // That two of q random values of so many bits are equal, times 2^129, rounded up.
+    let equal = |q: u128, bits: u32| match bits {
+        ..=128 => square(q).saturating_mul(1 << (128 - bits)),
+        bits => square(q.div_ceil(1 << ((bits - 128) / 2))),
+    };
+    // A key for each of q messages; with nonces, two messages have one key if the first halves of their nonces are equal.
+    let own = |q: u128, blocks: u128| q.saturating_mul(square(blocks + 1));
+    let halves = |q: u128, blocks: u128| own(q.saturating_add(square(q.div_ceil(1 << 48))), blocks);
+    let blocks = |bytes: u128| fastgcm::limits::Blocks::sealed(bytes as u64);
+    let files = |q, bytes, key| own(q, blocks(bytes) + bytes / CHUNK).saturating_add(equal(q, SALT)).saturating_add(equal(q, key));
+    type Bound<'a> = &'a dyn Fn(u128, u128) -> u128;
+    let bounds: [(&str, u128, Bound<'_>); 8] = [
+        ("`SealingKey` with `CounterNonces` or `XorNonces`; TLS, QUIC, IPsec, SRTP", 1 << 64, &|q, bytes| {
+            square((q * blocks(bytes)).saturating_add(1))
+        }),
+        ("`SealingKey` with `RandomNonces`", 1 << 32, &|q, bytes| square(q * blocks(bytes) + 1).saturating_add(equal(q, 96))),
+        // AES of the root key: one block for the subkey, two or five for each message; CMACs of two blocks may also meet inside.
+        ("`Xaes256Gcm`", 1 << 63, &|q, bytes| square(2 * q + 2).saturating_add(halves(q, blocks(bytes))).saturating_add(equal(q, 192))),
+        ("`KcXaes256Gcm`", 1 << 63, &|q, bytes| {
+            square(5 * q + 2).saturating_mul(2).saturating_add(halves(q, blocks(bytes))).saturating_add(equal(q, 192))
+        }),
+        // Keys that two of them share count as nonces that do.
+        ("`seal_once`, each with 32 random bytes", 1 << 126, &|q, bytes| own(q, blocks(bytes)).saturating_add(equal(q, 256))),
+        ("files of Cobblestone-256, each with so much text", 1 << 126, &|q, bytes| files(q, bytes, 256)),
+        ("files of Cobblestone-128, each with so much text", 1 << 126, &|q, bytes| files(q, bytes, 128)),
+        ("one file of either, in chunks of 16 KiB", 1 << 38, &|q, bytes| {
+            if bytes == CHUNK { square(q * blocks(bytes) + 1) } else { u128::MAX }
+        }),
+    ];
+    let mut table = String::new();
+    for (name, most, bound) in bounds {
+        let cells = COLUMNS.map(|(bytes, exponent)| {
+            let fits = |q: u128| bound(q, bytes) <= 1 << (129 - exponent);
+            let (mut q, mut step) = (0_u128, 1_u128 << 126);
+            while step > 0 {
+                q += if q + step <= most && fits(q + step) { step } else { 0 };
+                step /= 2;
+            }
+            assert!(fits(q) || q == 0);
+            shown(q.saturating_mul(bytes))
+        });
+        table += &format!("| {name} | {} |\n", cells.join(" | "));
+    }
+    let page = read("docs/nonces.md");
+    let there: String = rows(marked(&page, "limits")).map(|row| format!("{row}\n")).collect();
+    assert!(there == table, "docs/nonces.md must have:\n{table}");
+    passed("documents::limits", there.lines().count(), bounds.len());
+}
+
+/// A number of bytes with two digits, rounded down.
+fn shown(bytes: u128) -> String {
+    let (mut unit, mut tenths) = (0, 10 * bytes);
+    while tenths >= 10_000 {
+        (unit, tenths) = (unit + 1, tenths / 1000);
+    }
+    let unit = ["B", "KB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB", "RB", "QB"][unit];
+    match tenths {
+        0 => "".into(),
+        1..100 => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+        _ => format!("{} {unit}", tenths / 10),
+    }
+}

@@ -61,7 +61,7 @@ impl Call<'_> {
 
 /// Of a short message and of a tail every third length, with `FASTGCM_FULL` each, and some with turns; a few where a block takes a thousand instructions.
 fn lengths(backend: Backend) -> Vec<usize> {
-    if matches!(backend, Backend::Portable | Backend::VpaesSsse3) {
+    if matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128) {
         return (0..=80).step_by(16).collect();
     }
     let step = match (suite::quick(), suite::full()) {

@@ -154,7 +154,7 @@ fn three_keys(backend: Backend) -> [Key; 3] {
 fn step(backend: Backend) -> usize {
     match backend {
         _ if quick() => 23,
-        Backend::Portable | Backend::VpaesSsse3 => 9,
+        Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128 => 9,
         _ if full() => 1,
         _ => 3,
     }

@@ -1,6 +1,6 @@
 """AES-GCM at the speed limit of the processor, with the interface of pyca/cryptography."""
 
-from ._fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, RandomNonces, Sealer, __version__, cpu
+from ._fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, RandomNonces, Sealer, SealingKey, XorNonces, __version__, cpu
 from .exceptions import AlreadyFinalized, Exhausted, InvalidTag, OtherText
 from .files import open_file, seal_file
 
@@ -16,6 +16,8 @@ __all__ = [
     "OtherText",
     "RandomNonces",
     "Sealer",
+    "SealingKey",
+    "XorNonces",
     "__version__",
     "cpu",
     "open_file",

@@ -15,7 +15,7 @@ except Exception:  # it is not installed, or cannot be loaded
 
 
 class Exhausted(Exception):
-    """The nonces of a key are used up. The key must seal nothing more."""
+    """The nonces of a key, or the blocks that it may seal, are used up, or they are the parent's of a process that was forked. Another key is due."""
 
 
 class OtherText(Exception):

@@ -13,14 +13,14 @@ use super::detect::Features;
 pub(crate) fn features() -> Features {
     // rustc's `aes` lets the compiler use PMULL too, so both must be there; the operating system reports each
     // of them.
-    let [aes, pmull, sha3] = told();
+    let [neon, aes, pmull, sha3] = told();
     let named = |has, name| if has { Features::named(name) } else { Features::NONE };
-    named(aes && pmull, "aes").and(named(sha3, "sha3"))
+    named(neon, "neon").and(named(aes && pmull, "aes")).and(named(sha3, "sha3"))
 }
 
-/// Returns whether the CPU has AES, PMULL and SHA3: bits of `AT_HWCAP` (<asm/hwcap.h>).
+/// Returns whether the CPU has NEON, AES, PMULL and SHA3: bits of `AT_HWCAP` (<asm/hwcap.h>).
 #[cfg(all(feature = "std", any(target_os = "linux", target_os = "android")))]
-fn told() -> [bool; 3] {
+fn told() -> [bool; 4] {
     use core::ffi::c_ulong;
     unsafe extern "C" {
         /// A function of the C library with which `std` is linked. It reads what the kernel left when the
@@ -29,18 +29,18 @@ fn told() -> [bool; 3] {
     }
     const AT_HWCAP: c_ulong = 16;
     let bits = getauxval(AT_HWCAP);
-    [3, 4, 17].map(|bit| bits >> bit & 1 == 1)
+    [1, 3, 4, 17].map(|bit| bits >> bit & 1 == 1)
 }
 
-/// Returns whether the CPU has AES, PMULL and SHA3, according to `std`. (`std` remembers the answer.)
+/// Returns whether the CPU has NEON, AES, PMULL and SHA3, according to `std`. (`std` remembers the answer.)
 #[cfg(all(feature = "std", not(any(target_os = "linux", target_os = "android"))))]
-fn told() -> [bool; 3] {
+fn told() -> [bool; 4] {
     use std::arch::is_aarch64_feature_detected as has;
-    [has!("aes"), has!("pmull"), has!("sha3")]
+    [has!("neon"), has!("aes"), has!("pmull"), has!("sha3")]
 }
 
 /// Returns what each processor has for which this program was compiled.
 #[cfg(not(feature = "std"))]
-fn told() -> [bool; 3] {
-    [cfg!(target_feature = "aes"), cfg!(target_feature = "aes"), cfg!(target_feature = "sha3")]
+fn told() -> [bool; 4] {
+    [true, cfg!(target_feature = "aes"), cfg!(target_feature = "aes"), cfg!(target_feature = "sha3")]
 }

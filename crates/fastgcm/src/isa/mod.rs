@@ -18,6 +18,7 @@ pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::{Portable, Word};
 pub(crate) mod nibbles;
+mod permute;
 mod scrub;
 pub(crate) use scrub::{Frame, try_wiped_after_all, wiped_after};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -58,10 +59,18 @@ mod aarch64;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod hwcap;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) use {
     aarch64::{Neon, NeonEor3, joined},
     hwcap::features,
+    neon::NeonTables,
 };
+// Features of WebAssembly are those that a module is compiled for: an engine without them refuses the module.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Simd128;
 #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
 mod hwprobe;
 #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
@@ -73,14 +82,15 @@ pub(crate) use {hwprobe::features, riscv64::Zvkned};
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 pub(crate) type Widest = u64;
 
-/// Returns the features of this CPU: none that a row uses.
+/// Returns the features of this CPU that a row uses: none, or those that a module of WebAssembly is compiled
+/// for.
 #[cfg(not(any(
     all(target_arch = "riscv64", target_endian = "little"),
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
 pub(crate) fn features() -> detect::Features {
-    detect::Features::NONE
+    detect::Features::named(if cfg!(target_feature = "simd128") { "simd128" } else { "" })
 }
 
 /// Joins two words. Machines with rows of their own keep the optimiser from loading both words at once.
@@ -134,6 +144,16 @@ macro_rules! on {
             None
         }
     }};
+    (wasm => $some:expr) => {{
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        {
+            None
+        }
+    }};
 }
 pub(crate) use on;
 
@@ -150,6 +170,10 @@ macro_rules! item_on {
     };
     (riscv => $($item:tt)*) => {
         #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+        $($item)*
+    };
+    (wasm => $($item:tt)*) => {
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         $($item)*
     };
 }

@@ -1,4 +1,4 @@
-//! GHASH by looking up nibbles in a register, for processors that permute bytes (SSSE3) and cannot multiply
+//! GHASH by looking up nibbles in a register, for processors that permute bytes and cannot multiply
 //! polynomials.
 //!
 //! A block is used as it is in memory: byte j holds the coefficients of x^8j to x^(8j+7), the highest bit
@@ -28,7 +28,8 @@ pub(crate) trait Bytes: Copy {
     fn xor(self, other: Self) -> Self;
     /// Returns each byte's first and second nibble, as numbers below 16.
     fn nibbles(self) -> [Self; 2];
-    /// Returns, for each byte of `index`, which is below 16, that byte of this vector.
+    /// Returns, for each byte of `index`, that byte of this vector; 0 for a byte of `index` from 0x80 to 0x8f.
+    /// (For other bytes from 16 on machines differ: PSHUFB looks at bit 7 and four bits, TBL and swizzle give 0.)
     fn lookup(self, index: Self) -> Self;
     /// Moves thirty-two bytes, the last of which is zero, one place on.
     fn along(low: Self, high: Self) -> (Self, Self);

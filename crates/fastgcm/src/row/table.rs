@@ -251,9 +251,13 @@ backends! {
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Woven<Neon, Karatsuba>, "aes";
+    /// AArch64 without instructions for AES: tables in registers.
+    VpaesNeon vpaes_neon = "vpaes-neon" on arm: Software<Portable<2, false, NeonTables>, Nibbles, 8>, "neon";
     /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names that would enable these
     /// features. The library looks for them all the same.)
     AesZvkned aes_zvkned = "aes-zvkned" on riscv: Woven<Zvkned, KeyFolded>, unnamed "v,zvkned,zvkb,zvbc,zvkt";
+    /// WebAssembly that is compiled for vectors of 128 bits: tables in registers.
+    VpaesSimd128 vpaes_simd128 = "vpaes-simd128" on wasm: Software<Portable<2, false, Simd128>, Nibbles, 8>, "simd128";
     /// Any machine, in constant time: bit-sliced AES, and carry-less multiplication from integer
     /// multiplication.
     Portable portable = "portable" on any: Software<Portable<{ Widest::LANES }>, Winograd, { 4 * Widest::LANES }>;

@@ -11,7 +11,10 @@ use crate::{
 };
 #[cfg(feature = "hazmat")]
 use fastgcm::hazmat::{self, Pieces, Plan, UnverifiedOpener};
-use fastgcm::{AesGcmSiv, Backend, Error, KcXaes256Gcm, Key, Packet, RootKey, Scheme, Tag, Xaes256Gcm, approved::ApprovedKey, nonces::*};
+use fastgcm::{
+    AesGcmSiv, Backend, Error, KcXaes256Gcm, Key, Packet, RootKey, Scheme, Tag, Xaes256Gcm, approved::ApprovedKey, limits::Blocks,
+    nonces::*,
+};
 use std::{fmt::Debug, slice};
 
 /// Bytes of a text and of AAD, and the sum of both, do not fit into 16 bits.
@@ -249,6 +252,23 @@ fn afterwards() {
             },
         );
         count += lives(
+            "OpeningKey",
+            &Life {
+                make: &|| OpeningKey::with_backend(&bytes, backend).unwrap(),
+                refused: &[
+                    &|o| o.open([1; 12], b"", long_mut(), &Tag([0; 16])).unwrap_err(),
+                    &|o| o.open_prefixed(b"", &mut [0; 27]).unwrap_err(),
+                    &|o| o.open_vec(b"", long).unwrap_err(),
+                ],
+                steps: &[
+                    &|o| made(21, |text| o.open([1; 12], b"", text, &Tag([0; 16]))),
+                    &|o| made(40, |text| format!("{:?}", o.open_prefixed(b"", text))),
+                    &|o| made(0, |_| o.open_vec(b"", &[7; 40])),
+                    &|o| made(0, |_| o.blocks_left()),
+                ],
+            },
+        );
+        count += lives(
             "ApprovedKey",
             &Life {
                 make: &|| ApprovedKey::with_backend(&bytes, nonces(), backend).unwrap(),
@@ -309,9 +329,17 @@ fn afterwards() {
             "RandomNonces",
             &Life { make: &|| RandomNonces::after(RandomNonces::LIMIT), refused: &[], steps: &[&|o| made(0, |_| o.draw())] },
         );
+        let few = Life::<Blocks> {
+            make: &|| Blocks::integrity(124),
+            refused: &[&|o| o.take(1000).unwrap_err()],
+            steps: &[&|o| made(0, |_| o.take(5)), &|o| made(0, |_| (o.used(), o.left()))],
+        };
+        lives("Blocks", &few);
+        let once = [&|o: &mut XorNonces| made(0, |_| o.draw())];
+        lives("XorNonces", &Life { make: &|| XorNonces::starting_at([1; 12], u64::MAX), refused: &[], steps: &[&once[0], &once[0]] });
         refusals.add(&key, count + lives("CounterNonces", &last));
     }
-    refusals.passed("api::afterwards", 3 * 3 + 2 * 3 + 9 * 5 + 9 * 5 + 6 * 4 + 2 * 2 + 5 * 4 + 4 * 3 + 3);
+    refusals.passed("api::afterwards", 3 * 3 + 2 * 3 + 9 * 5 + 9 * 5 + 6 * 4 + 3 * 4 + 2 * 2 + 5 * 4 + 4 * 3 + 3);
     assert!(giant.window().iter().all(|byte| *byte == 0), "a refused call has written");
 }
 
@@ -339,6 +367,7 @@ fn quiet_objects() {
         "RootKey" &KcXaes256Gcm::new(bytes);
         "AesGcmSiv" &AesGcmSiv::new(bytes).unwrap();
         "SealingKey" &SealingKey::new(bytes, CounterNonces::new([1; 4])).unwrap();
+        "OpeningKey" &OpeningKey::new(bytes).unwrap();
         "ApprovedKey" &ApprovedKey::new(bytes, CounterNonces::new([1; 4])).unwrap();
         "Sealer" &sealer;
         "Gmac" &key.gmac([1; 12]);

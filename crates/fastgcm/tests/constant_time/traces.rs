@@ -39,13 +39,13 @@ impl Plan {
     /// released build the gate tries more, and of these two rows the other verbs: they take two minutes.
     fn of(backend: Backend) -> Self {
         let keys = if emulated() { &[32][..] } else { &[16, 24, 32] };
-        let verbs = !matches!(backend, Backend::Portable | Backend::VpaesSsse3) || gate();
+        let verbs = !matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128) || gate();
         match backend {
             Backend::Portable if full() => Self { secrets: 2, keys, lengths: &LENGTHS, others: &SOME[1..4], verbs },
             Backend::Portable if !gate() => Self { secrets: 2, keys: &keys[..1], lengths: &SOME[1..2], others: &SOME[1..2], verbs },
             Backend::Portable => Self { secrets: 2, keys, lengths: &SOME[1..3], others: &SOME[1..2], verbs },
-            Backend::VpaesSsse3 if full() => Self { secrets: 4, keys, lengths: &LENGTHS, others: &SOME, verbs },
-            Backend::VpaesSsse3 => Self { secrets: 2, keys, lengths: &SOME[1..3], others: &SOME[1..2], verbs },
+            Backend::VpaesSsse3 | Backend::VpaesNeon if full() => Self { secrets: 4, keys, lengths: &LENGTHS, others: &SOME, verbs },
+            Backend::VpaesSsse3 | Backend::VpaesNeon => Self { secrets: 2, keys, lengths: &SOME[1..3], others: &SOME[1..2], verbs },
             _ if full() => Self { secrets: 16, keys, lengths: &LENGTHS, others: &SOME, verbs },
             _ if emulated() => Self { secrets: 3, keys, lengths: &DOZEN, others: &SOME[2..3], verbs },
             _ if !gate() => Self { secrets: 2, keys, lengths: &SOME, others: &SOME[2..3], verbs },
@@ -156,7 +156,10 @@ fn f15_traces_of_a_very_long_message() {
     if quick() {
         return;
     }
-    for backend in backends().into_iter().filter(|backend| !matches!(backend, Backend::Portable | Backend::VpaesSsse3)) {
+    for backend in backends()
+        .into_iter()
+        .filter(|backend| !matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128))
+    {
         let length = if backend.name().starts_with("vaes") { LONGEST } else { 66_000 };
         let mut same = Same::new(backend);
         same.for_all_secrets(Public { key: 32, ..public("Key::seal", 12, length) }, 3);
@@ -193,7 +196,7 @@ fn f14_f15_traces_of_every_verb() {
         let mut same = Same::new(backend);
         let (cases, secrets) = match backend {
             _ if full() => (&EVERY_VERB[..], 3),
-            Backend::Portable | Backend::VpaesSsse3 => (&EVERY_VERB[..1], 2),
+            Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128 => (&EVERY_VERB[..1], 2),
             _ => (&EVERY_VERB[..if emulated() { 1 } else { 3 }], 2),
         };
         let mut expected = 0;

@@ -18,7 +18,8 @@ use fastgcm::{
     AesGcmSiv, Backend, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, Packet, RootKey, Scheme, Tag, Xaes256Gcm,
     approved::ApprovedKey,
     batch,
-    nonces::{self, CounterNonces, SealingKey},
+    limits::Blocks,
+    nonces::{self, CounterNonces, OpeningKey, SealingKey},
     open_once, seal_once,
 };
 use std::{hint::black_box, mem::MaybeUninit};
@@ -648,6 +649,59 @@ fn all() -> Vec<Verb> {
             ..opens(InPlace, &["SealingKey::new"], |job| {
                 let sealing = SealingKey::new(job.key_bytes, CounterNonces::new([0; 4]))?;
                 sealing.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            best: true,
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["SealingKey::with_blocks"], |job| {
+                let mut sealing = SealingKey::with_blocks(job.key_bytes, job.counted(), Blocks::confidentiality(2))?;
+                let (nonce, tag) = sealing.seal(job.aad, job.to)?;
+                *job.tag = tag;
+                verdict(nonce == job.nonce)
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["OpeningKey::with_backend", "OpeningKey::open"], |job| {
+                let mut opening = OpeningKey::with_backend(job.key_bytes, job.backend())?;
+                opening.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["OpeningKey::new"], |job| OpeningKey::new(job.key_bytes)?.open(job.nonce(), job.aad, job.to, job.tag))
+        },
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["OpeningKey::with_blocks"], |job| {
+                let mut opening = OpeningKey::with_blocks(job.key_bytes, Blocks::integrity(2))?;
+                opening.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(Behind, &["OpeningKey::open_prefixed"], |job| {
+                let mut opening = OpeningKey::with_backend(job.key_bytes, job.backend())?;
+                let buffer = prefixed(job.heap, [job.nonce, job.from]);
+                let opened = opening.open_prefixed(job.aad, buffer).map(drop);
+                given(&buffer[job.nonce.len()..][..job.to.len()], job.to);
+                opened
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(Behind, &["OpeningKey::open_vec"], |job| {
+                let mut opening = OpeningKey::with_backend(job.key_bytes, job.backend())?;
+                job.to.fill(0);
+                let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+                let message = prefixed(buffer, [job.nonce, job.from]);
+                returned(heap, job.to, || opening.open_vec(job.aad, message))
             })
         },
         // Their nonce in front of the message.

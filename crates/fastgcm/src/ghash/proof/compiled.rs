@@ -53,7 +53,10 @@ fn rows() -> Vec<&'static row::Row> {
 
 /// Returns whether a row takes microseconds for a case, and so gets fewer cases.
 fn slow(row: &row::Row) -> bool {
-    matches!(row.backend, Backend::Portable | Backend::VpaesSsse3)
+    matches!(
+        row.backend,
+        Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128
+    )
 }
 
 /// Returns X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.

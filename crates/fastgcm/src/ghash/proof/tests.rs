@@ -47,7 +47,7 @@ fn f17_planted_faults_are_refuted() {
     // of their own.
     let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some());
     assert!(
-        refuted >= compiled.map(|backend| if *backend == Backend::VpaesSsse3 { 4 } else { 7 }).sum(),
+        refuted >= compiled.map(|backend| if backend.name().starts_with("vpaes") { 4 } else { 7 }).sum(),
         "{refuted}"
     );
     println!("ghash_proof::planted_faults_are_refuted ok {refuted}");
