@@ -294,6 +294,13 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 /// assert_eq!(nonces::open_prefixed(&Key::new(&[7; 32])?, b"header", &mut packet)?, b"text");
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
+///
+/// The key cannot be cloned: a copy would count for itself.
+///
+/// ```compile_fail,E0599
+/// # use fastgcm::nonces::{CounterNonces, SealingKey};
+/// let copy = SealingKey::new(&[7; 32], CounterNonces::new(*b"left")).unwrap().clone();
+/// ```
 pub struct SealingKey<N> {
     key: Key,
     nonces: N,

@@ -33,6 +33,12 @@ use core::fmt;
 /// assert_eq!(OpeningKey::new(&[7; 32])?.blocks_left(), 1 << 70);
 /// # Ok::<(), Error>(())
 /// ```
+///
+/// The key cannot be cloned: a copy would count for itself.
+///
+/// ```compile_fail,E0599
+/// let copy = fastgcm::nonces::OpeningKey::new(&[7; 32]).unwrap().clone();
+/// ```
 pub struct OpeningKey {
     key: Key,
     blocks: Blocks,
