@@ -342,7 +342,7 @@ impl<N: Nonces> SealingKey<N> {
     /// Fails like [`Key::with_backend`].
     #[inline]
     pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
-        let blocks = Blocks::confidentiality(Blocks::CONFIDENTIALITY);
+        let blocks = const { Blocks::confidentiality(Blocks::CONFIDENTIALITY) };
         Ok(Self { key: Key::with_backend(key, backend)?, nonces, blocks })
     }
 

@@ -656,7 +656,7 @@ fn all() -> Vec<Verb> {
             best: true,
             leaves: BY_VALUE,
             ..seals(InPlace, &["SealingKey::with_blocks"], |job| {
-                let mut sealing = SealingKey::with_blocks(job.key_bytes, job.counted(), Blocks::confidentiality(2))?;
+                let mut sealing = SealingKey::with_blocks(job.key_bytes, job.counted(), const { Blocks::confidentiality(2) })?;
                 let (nonce, tag) = sealing.seal(job.aad, job.to)?;
                 *job.tag = tag;
                 verdict(nonce == job.nonce)
