@@ -128,17 +128,23 @@ add('new CounterNonces', () => ({
     by: (nonces) => [nonces.position, nonces.draw()],
     numbers: { 1: (start) => (whole(start, 1n << 64n) ? [BigInt(start), new CounterNonces(bytes(4, 1), start).draw()] : undefined) },
 }));
+const xored = (iv, number) => {
+    const nonce = Buffer.from(iv);
+    nonce.writeBigUInt64BE(nonce.readBigUInt64BE(4) ^ BigInt(number), 4);
+    return nonce;
+};
+const ends = (start) => (whole(start, 1n << 64n) ? [null, null] : undefined);
 add('new XorNonces', () => ({
     call: (iv, start) => new XorNonces(iv, start),
     args: [bytes(12, 1), 7],
-    by: (nonces) => nonces.position,
-    numbers: { 1: (start) => (whole(start, (1n << 64n) - 1n) ? BigInt(start) : whole(start, 1n << 64n) ? null : undefined) },
+    by: (nonces) => [nonces.position, nonces.position === null ? null : nonces.draw()],
+    numbers: { 1: (start) => (whole(start, (1n << 64n) - 1n) ? [BigInt(start), xored(bytes(12, 1), start)] : ends(start)) },
 }));
 add('XorNonces.at', () => ({
     call: (iv, number) => XorNonces.at(iv, number),
-    args: [bytes(12, 0), 7],
-    by: (nonce) => nonce.readBigUInt64BE(4),
-    numbers: { 1: (number) => (whole(number, 1n << 64n) ? BigInt(number) : undefined) },
+    args: [bytes(12, 1), 7],
+    by: (nonce) => nonce,
+    numbers: { 1: (number) => (whole(number, 1n << 64n) ? xored(bytes(12, 1), number) : undefined) },
 }));
 add('new RandomNonces', () => ({
     call: (used) => new RandomNonces(used),
