@@ -266,7 +266,9 @@ CALLS = {
     "XorNonces.draw": Call(lambda _: XorNonces(NONCE, 7).draw),
     "XorNonces.draw_batch": Call(lambda _: XorNonces(NONCE, 7).draw_batch, (3,)),
     "XorNonces.position": Call(lambda _: lambda: XorNonces(NONCE, 7).position),
-    "SealingKey": Call(lambda _: SealingKey, (KEY, XorNonces(NONCE)), {"confidentiality": 60, "blocks": 7, "sealers": 2}),
+    "SealingKey": Call(  # (its nonces are made in the call: others would be those of a parent, once `after_fork` was called)
+        lambda _: lambda key, **more: SealingKey(key, XorNonces(NONCE), **more), (KEY,), {"confidentiality": 60, "blocks": 7, "sealers": 2}
+    ),
     "SealingKey.seal": Call(lambda _: SealingKey(KEY, XorNonces(NONCE)).seal, (TEXT, AAD)),
     "SealingKey.open": Call(lambda _: SealingKey(KEY, XorNonces(NONCE)).open, (SealingKey(KEY, XorNonces(NONCE)).seal(TEXT, AAD), AAD)),
     "SealingKey.blocks_left": Call(lambda _: lambda: SealingKey(KEY, XorNonces(NONCE)).blocks_left),

@@ -20,7 +20,7 @@ LEAST = {
     "test_interpreters": 3,
     "test_jobs": 44,
     "test_memory": 1,
-    "test_more": 55,
+    "test_more": 54,
     "test_nonces": 10,
     "test_sizes": 10,
     "test_walks": 6,
