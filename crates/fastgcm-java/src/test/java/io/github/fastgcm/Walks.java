@@ -319,7 +319,8 @@ final class Walks {
             List<String> lines = said.get(seed);
             refused(seed, (what, of, cipher, thrown, isOver, mode, done) -> {
                 for (Throwable each = thrown; each != null; each = each.getCause()) {
-                    lines.add(what + ": " + each);
+                    // The virtual machine words a null pointer, until it has thrown many.
+                    lines.add(what + ": " + (each instanceof NullPointerException ? "null pointer" : each));
                 }
                 lines.add((cipher + " " + cipher.engineGetParameters() + new Fastgcm()).replaceAll("@[0-9a-f]+", ""));
             });
