@@ -3,7 +3,7 @@
 
 use crate::{
     CHUNK_LEN, Cipher, Error, HEADER_LEN, Key, Reader, Writer,
-    format::{chunk_start, text_len},
+    format::{check_range, chunk_start, text_len},
 };
 use std::{
     fmt,
@@ -293,7 +293,7 @@ impl<R: AsyncRead + AsyncSeek + Unpin> AsyncRangeReader<R> {
     /// # Errors
     /// Fails like [`RangeReader::read`](crate::RangeReader::read).
     pub async fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        self.check(&range)?;
+        check_range(&range, self.len)?;
         let mut text = Zeroizing::new(Vec::new()); // wiped if the future is dropped
         let len = usize::try_from(range.end - range.start).map_err(|_| Error::OutOfRange)?;
         text.try_reserve_exact(len).map_err(|_| Error::OutOfRange)?;
@@ -306,7 +306,7 @@ impl<R: AsyncRead + AsyncSeek + Unpin> AsyncRangeReader<R> {
     /// # Errors
     /// Fails like [`RangeReader::copy`](crate::RangeReader::copy).
     pub async fn copy(&mut self, range: Range<u64>, mut text: impl AsyncWrite + Unpin) -> Result<(), Error> {
-        self.check(&range)?;
+        check_range(&range, self.len)?;
         if range.is_empty() {
             return Ok(());
         }
@@ -324,10 +324,6 @@ impl<R: AsyncRead + AsyncSeek + Unpin> AsyncRangeReader<R> {
         }
         text.flush().await?;
         Ok(())
-    }
-
-    fn check(&self, range: &Range<u64>) -> Result<(), Error> {
-        if range.start <= range.end && range.end <= self.len { Ok(()) } else { Err(Error::OutOfRange) }
     }
 
     /// Goes to the beginning of this chunk.

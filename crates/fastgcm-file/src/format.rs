@@ -9,7 +9,7 @@
 
 use crate::Error;
 use core::fmt;
-use std::str::FromStr;
+use std::{ops::Range, str::FromStr};
 
 /// The length of the header in bytes: salt and commitment.
 pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
@@ -139,6 +139,11 @@ pub fn text_len(sealed_len: u64) -> Result<u64, Error> {
         return Err(Error::Truncated);
     }
     Ok(full * CHUNK_LEN as u64 + last - TAG_LEN as u64)
+}
+
+/// Returns [`OutOfRange`](Error::OutOfRange) unless the range is within a text of `len` bytes.
+pub(crate) fn check_range(range: &Range<u64>, len: u64) -> Result<(), Error> {
+    if range.start <= range.end && range.end <= len { Ok(()) } else { Err(Error::OutOfRange) }
 }
 
 /// Returns where in a sealed file the chunk of this number starts.

@@ -2,7 +2,7 @@
 
 use crate::{
     CHUNK_LEN, Cipher, Error, Key, TAG_LEN,
-    format::{chunk_start, text_len},
+    format::{check_range, chunk_start, text_len},
     parallel::{Buffer, End, open_chunks},
     reader::open_header,
 };
@@ -74,7 +74,7 @@ impl<R: Read + Seek + Send> RangeReader<R> {
     /// Returns [`OutOfRange`](Error::OutOfRange) if the range is not within the text, or if there is not enough memory for it;
     /// [`Chunk`](Error::Chunk) or [`Truncated`](Error::Truncated) if a chunk is not authentic; or [`Io`](Error::Io) from the source.
     pub fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        self.check(&range)?;
+        check_range(&range, self.len)?;
         let mut text = Vec::new();
         let len = usize::try_from(range.end - range.start).map_err(|_| Error::OutOfRange)?;
         text.try_reserve_exact(len).map_err(|_| Error::OutOfRange)?;
@@ -97,7 +97,7 @@ impl<R: Read + Seek + Send> RangeReader<R> {
     /// # Errors
     /// Fails like [`read`](Self::read), or returns [`Io`](Error::Io) from `text`.
     pub fn copy(&mut self, range: Range<u64>, text: impl Write + Send, threads: NonZero<usize>) -> Result<(), Error> {
-        self.check(&range)?;
+        check_range(&range, self.len)?;
         if range.is_empty() {
             return Ok(());
         }
@@ -111,10 +111,6 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         open_chunks(&self.cipher, first, kind, sealed, &mut trim, threads)?;
         // The file became shorter while we were reading.
         if trim.left > 0 { Err(Error::Truncated) } else { Ok(()) }
-    }
-
-    fn check(&self, range: &Range<u64>) -> Result<(), Error> {
-        if range.start <= range.end && range.end <= self.len { Ok(()) } else { Err(Error::OutOfRange) }
     }
 
     fn open_last(&mut self) -> Result<(), Error> {
