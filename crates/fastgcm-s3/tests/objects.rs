@@ -1,7 +1,7 @@
 //! Objects are sealed in parallel parts, parts are lost and sealed again, and whatever is not what was sealed is refused.
 
-#[path = "../../fastgcm/tests/support/kinds.rs"]
-mod net;
+#[path = "../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
 
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
@@ -528,7 +528,7 @@ async fn options() {
 /// No text of an object or of an error shows a byte of the data key.
 #[test]
 fn quiet() {
-    let secret = net::secret(32);
+    let secret = secrets::secret(32);
     let sealing = Envelope::create(secret[..].try_into().unwrap(), b"wrapped".to_vec(), Envelope::context(&user()).unwrap()).unwrap();
     let mut shown = format!("{sealing:?} {sealing:#?}");
     let (envelope, content) = sealing.into_parts();
@@ -536,6 +536,6 @@ fn quiet() {
     let mut other: [u8; 32] = secret[..].try_into().unwrap();
     other[0] ^= 1;
     shown += &format!("{:?}", envelope.content(&other).unwrap_err());
-    net::quiet("Sealing, Content, Error", &shown, &secret[1..]);
+    secrets::quiet("Sealing, Content, Error", &shown, &secret[1..]);
     println!("s3::quiet ok 4");
 }

@@ -1,8 +1,8 @@
 //! Two walks through the program. One gives sizes around 2^31, 2^32, 2^63 and 2^64 to every option that takes a number: the manual says which these are, so an option
 //! that is new is noticed. The other takes the memory away, at one allocation after the other. (`fault_injection.py` lets every system call fail.)
 
-#[path = "../../../fastgcm/tests/support/kinds.rs"]
-mod net;
+#[path = "../../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
 
 use crate::support::{Bench, full, text};
 use fastgcm_file::{CHUNK_LEN, Cipher, Format, HEADER_LEN, Key, SEALED_CHUNK_LEN, TAG_LEN, sealed_len};
@@ -182,7 +182,7 @@ fn without_memory() {
 #[test]
 fn quiet() {
     let bench = Bench::new();
-    let secret = net::secret(33);
+    let secret = secrets::secret(33);
     let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     let spaced = format!("{} {}", &digits[..32], &digits[32..64]);
     let wrong = [
@@ -227,7 +227,7 @@ fn quiet() {
                 let said = [output.stdout, output.stderr].concat();
                 // Where the argument is the secret, the program may show it as the name of a file.
                 if !args.iter().any(|arg| arg.len() > 30) {
-                    net::quiet(&format!("{args:?}"), &String::from_utf8_lossy(&said), &secret);
+                    secrets::quiet(&format!("{args:?}"), &String::from_utf8_lossy(&said), &secret);
                 }
             }
         }

@@ -2,8 +2,8 @@
 //! 2^63 and 2^64; the other makes every call fail, and panic, by which control leaves the library.
 
 mod errors;
-#[path = "../../../fastgcm/tests/support/kinds.rs"]
-mod net;
+#[path = "../../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
 mod sizes;
 
 use errors::{errors_of_opening, errors_of_ranges, errors_of_readers, errors_of_sealing, errors_of_writers};
@@ -175,7 +175,7 @@ fn every_error() {
 /// No text of an object or of an error shows a byte of the key, of the text or of the context's commitment.
 #[test]
 fn quiet() {
-    let secret = net::secret(32);
+    let secret = secrets::secret(32);
     let (key, text) = (Key::new(Format::Cobblestone256, &secret).unwrap(), &secret[..]);
     let mut writer = Writer::new(&key, b"", Vec::new()).unwrap();
     writer.write_all(text).unwrap();
@@ -196,12 +196,10 @@ fn quiet() {
         fastgcm_file::open(&key, b"", &file[..], Vec::new(), std::num::NonZero::<usize>::MIN).unwrap_err(),
     ];
     shown.extend(errors.iter().map(|error| ("Error", format!("{error} {error:?}"))));
-    shown.iter().for_each(|(name, shown)| net::quiet(name, shown, &secret));
-    let types = sources().into_iter().flat_map(|(_, source)| {
-        let names = source.split("pub struct ").skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned());
-        names.collect::<Vec<_>>()
-    });
-    let types: BTreeSet<_> = types.filter(|name| name != "Place").collect(); // a folder and a name
+    shown.iter().for_each(|(name, shown)| secrets::quiet(name, shown, &secret));
+    let sources = sources();
+    let types = sources.iter().flat_map(|(_, source)| secrets::types(source));
+    let types: BTreeSet<_> = types.filter(|name| *name != "Place").collect(); // a folder and a name
     assert!(types.len() > 4 && types.iter().all(|name| shown.iter().any(|(shown, _)| shown == name)), "{types:?}");
     println!("files::walk::quiet ok {}", shown.len());
 }

@@ -4,8 +4,8 @@
 
 #[path = "../../../fastgcm/tests/support/giant.rs"]
 mod giant;
-#[path = "../../../fastgcm/tests/support/kinds.rs"]
-mod net;
+#[path = "../../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
@@ -265,7 +265,7 @@ fn halves_of_drawn_ivs() {
     let key = bytes(32, 1);
     for name in ["AES-256-GCM", "XAES-256-GCM", "KC-XAES-256-GCM"] {
         let functions = Functions::of(CIPHER, name);
-        net::drawn(name, || {
+        secrets::drawn(name, || {
             let mut iv = vec![0; functions.1];
             // SAFETY: the functions of the table with their types, and slices.
             unsafe {

@@ -1,7 +1,7 @@
 //! Every size and number that a caller may give, and every error in the middle of a connection.
 
-#[path = "../../../fastgcm/tests/support/kinds.rs"]
-mod net;
+#[path = "../../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
 
 use super::{Random, suite};
 use fastgcm_protocols::{
@@ -228,7 +228,7 @@ fn errors_in_the_middle() {
 /// No text of an object shows a byte of a key, of a salt or of an IV; and each type with a secret is here.
 #[test]
 fn quiet() {
-    let secret = net::secret(36);
+    let secret = secrets::secret(36);
     let ([key, keymat], iv, salt): ([&[u8]; 2], &[u8; 12], &[u8; 4]) =
         ([&secret[..16], &secret[..20]], secret[20..32].try_into().unwrap(), secret[32..].try_into().unwrap());
     let (sa, mut packet) = (|| Sa::<16>::new(keymat, Mode::Gcm).unwrap(), secret.clone());
@@ -244,7 +244,7 @@ fn quiet() {
         ("Packet", &fastgcm_protocols::esp::Packet::new(&mut packet, None)),
     ];
     for (name, object) in shown {
-        net::quiet(name, &format!("{object:?} {object:#?}"), &secret);
+        secrets::quiet(name, &format!("{object:?} {object:#?}"), &secret);
     }
     let sources = [
         include_str!("../../src/esp.rs"),
@@ -252,11 +252,7 @@ fn quiet() {
         include_str!("../../src/srtp.rs"),
         include_str!("../../src/tls.rs"),
     ];
-    let types = sources
-        .iter()
-        .flat_map(|source| source.split("pub struct ").skip(1))
-        .map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap());
-    let types: BTreeSet<_> = types.filter(|name| *name != "Opened").collect(); // numbers
+    let types: BTreeSet<_> = sources.iter().flat_map(|source| secrets::types(source)).filter(|name| *name != "Opened").collect(); // numbers
     assert_eq!(types, shown.iter().map(|(name, _)| *name).collect());
     suite::passed("walk::quiet", shown.len(), 9);
 }

@@ -2,9 +2,8 @@
 //! leaves behind, and a secret in a text. `tests/public.rs` fails if a function that changes an object, a type with `Clone` or one with `Debug` is missing here.
 
 use crate::{
-    giant,
-    net::{drawn, quiet, secret},
-    referee,
+    giant, referee,
+    secrets::{drawn, quiet, secret},
     suite::{bytes, passed},
     support::{self, Tally},
     verbs::{self, Keys},

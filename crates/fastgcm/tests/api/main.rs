@@ -12,10 +12,10 @@ mod keys;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod kinds;
 mod lengths;
-#[path = "../support/kinds.rs"]
-mod net;
 #[path = "../support/referee.rs"]
 mod referee;
+#[path = "../support/secrets.rs"]
+mod secrets;
 #[path = "../support/suite.rs"]
 mod suite;
 #[path = "../support/backends.rs"]

@@ -24,3 +24,8 @@ pub(crate) fn drawn(what: &str, draw: impl Fn() -> Vec<u8>) {
         assert!(draws.iter().any(|one| one[at] != draws[0][at]), "{what}: byte {at} of {} is not drawn", draws[0].len());
     }
 }
+
+/// The names of the public types in a source: each is one whose texts a test must have looked at.
+pub(crate) fn types(source: &str) -> impl Iterator<Item = &str> {
+    source.split("pub struct ").skip(1).filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next())
+}
