@@ -15,8 +15,8 @@ pub(crate) struct Machine {
     pub(crate) prepare: &'static str,
     /// What runs a program on the processor `CPU`; `HERE` is that folder.
     pub(crate) runner: &'static str,
-    /// Lines of `ROWS: PROCESSOR; PROCESSOR`, with the rows that these must have beside `portable` (`*`: as many as this machine has). The first of all has all
-    /// suites, and each 1,000 random messages.
+    /// Lines of `ROWS: PROCESSOR; PROCESSOR`, with the rows that these must have beside `portable` (`*`: as many as this machine has). The first of all runs all
+    /// tests, and each 1,000 random messages.
     pub(crate) on: &'static str,
 }
 

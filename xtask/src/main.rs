@@ -3,10 +3,8 @@
 mod cross;
 mod faults;
 mod machines;
-mod matrix;
 mod mutants;
 mod planted;
-mod suites;
 mod tools;
 
 use anyhow::{Result, anyhow};
@@ -22,7 +20,6 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 /// Commands, what is said of them, and what runs them.
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
-    ("suites", "CHECK LOG: whether all suites have run that .ci/suites names of a check of .ci/run", suites::run),
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", |root, options| {
         step(sh(root, "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- \"$@\"").arg("asm").args(options))
     }),
@@ -36,14 +33,13 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("release", "VERSION [--rehearse]: all that a release has, in target/releases (release/README.md)", |root, options| {
         step(Command::new("python3").arg(root.join("release/release.py")).args(options))
     }),
-    ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
     ("dispatch", "random messages on many x86 processors, and without each single feature, under qemu", |root, _| cross::run(root, &["x86".into()])),
 ];
 
 fn main() -> ExitCode {
     // The project that we stand in; a copy of it has the name of its folder in no program.
     let here = std::env::current_dir().unwrap_or_default();
-    let root = here.ancestors().find(|folder| folder.join(".ci/suites").exists());
+    let root = here.ancestors().find(|folder| folder.join(".ci/run").exists());
     let root = root.or(Path::new(env!("CARGO_MANIFEST_DIR")).parent()).expect("xtask/ has a parent");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.first().and_then(|name| COMMANDS.iter().find(|(command, ..)| command == name));

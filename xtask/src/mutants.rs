@@ -121,7 +121,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         writeln!(file, "{} {}: {by}", mutant.hash, mutant.name)?;
     }
     ensure!(count > 0 && missed.is_empty(), "{count} mutants were caught, and these survive:\n  {}", missed.join("\n  "));
-    println!("mutants ok {count}");
+    println!("{count} mutants caught");
     Ok(())
 }
 

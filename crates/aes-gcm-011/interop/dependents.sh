@@ -31,11 +31,11 @@ for version in 0.10.3 0.11.1; do
             printf 'aead = { version = "%s", features = [%s], default-features = false }\naes = "%s"\nhex-literal = "%s"\n' "$aead" "$of_aead" "$aes" "$hex"
             printf '[lints.rust]\nunexpected_cfgs = "allow"\n[patch.crates-io]\naes-gcm = { path = "../aes-gcm-%s" }\n%s' "$version" "$workspace"
         } > "target/others/$theirs/Cargo.toml"
-        .ci/foreign --test "rustcrypto::aes-gcm-$version" "$theirs"
+        .ci/foreign --test "$theirs"
     fi
 done
 
-# Name and version of a crate, which `aes-gcm` it uses, and what `cargo test` is told. (How many tests that are, `.ci/suites` says.)
+# Name and version of a crate, which `aes-gcm` it uses, and what `cargo test` is told.
 while read -r size name version uses arguments; do
     wanted "$size" "$name" || continue
     .ci/foreign "$name" "$version" "$name" <<< "[patch.crates-io]
@@ -46,7 +46,7 @@ $workspace"
         (cd target/others/dexios-core && mkdir tests && cp "$here/stream.rs" tests && cargo update blake3 --precise 1.5.0)
     fi
     # shellcheck disable=SC2086
-    .ci/foreign --test "rustcrypto::$name" "$name" $arguments < /dev/null
+    .ci/foreign --test "$name" $arguments < /dev/null
 done << 'END'
 small cookie 0.18.2 0.10.3 --features private --lib
 small cocoon 0.5.0 0.10.3 --lib -- --skip io_error

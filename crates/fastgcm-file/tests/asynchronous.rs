@@ -144,7 +144,7 @@ async fn what_is_written_is_read() {
             }
         }
     }
-    println!("asynchronous::streams ok {cases}");
+    assert!(cases > 0);
 }
 
 /// Each future is asked once and dropped. What was read or written is whole nevertheless.
@@ -196,7 +196,6 @@ fn a_future_may_be_dropped_at_any_point() {
         }
     }
     assert!(dropped > 500, "{dropped}");
-    println!("asynchronous::dropped ok {dropped}");
 }
 
 /// A file that was changed in any way fails with the error of `std::io`'s reader, behind the same prefix, again and again.
@@ -241,7 +240,7 @@ async fn the_same_errors() {
         assert!(matches!(AsyncRangeReader::new(&other, context, Cursor::new(&whole)).await, Err(Error::WrongKey)));
         cases += 1;
     }
-    println!("asynchronous::errors ok {cases}");
+    assert!(cases > 0);
 }
 
 /// A source that fails once may be asked again; an output that fails makes no whole file, whatever the caller does then.
@@ -305,7 +304,7 @@ async fn failures_of_others() {
     writer.write_all(&text).await.unwrap();
     writer.flush().await.unwrap();
     assert_eq!(opened(writer.get_ref().bytes.get_ref()).1.as_deref(), Some("Truncated"));
-    println!("asynchronous::failures ok {cases}");
+    assert!(cases > 0);
 }
 
 /// The ranges of `RangeReader`, out of memory and out of a file.
@@ -342,7 +341,7 @@ async fn ranges() {
             assert!(error.unwrap_err().is_unauthentic());
         }
     }
-    println!("asynchronous::ranges ok {cases}");
+    assert!(cases > 0);
 }
 
 /// Sent between threads, as a task is.

@@ -47,7 +47,7 @@ fn one_of_many_gets_the_name() {
             cases += 1;
         }
     }
-    println!("naming::one_of_many_gets_the_name ok {cases}");
+    assert!(cases > 0);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_name_that_is_taken_stays() {
         assert_eq!((fs::read(at("new")).unwrap(), names()), (b"more".to_vec(), 1));
         cases += 2;
     }
-    println!("naming::a_name_that_is_taken_stays ok {cases}");
+    assert!(cases > 0);
 }
 
 #[test]

@@ -112,7 +112,6 @@ fn f16_nothing_secret_is_given_back() {
         }
     }
     assert_eq!(looked, 58);
-    println!("file_wiping ok {looked}");
 }
 
 /// `value`, dropped where it lies; what its bytes are before and after.

@@ -128,7 +128,5 @@ fn main() {
     let [files, out] = [1, 2].map(|i| PathBuf::from(env::args_os().nth(i).expect("FILES OUT")));
     let (right, refused) = read_all(&files, &out.join("changed"));
     assert_eq!((right, refused), (12, 36));
-    println!("arrow_rs::reads_files_of_pyarrow ok {right}");
-    println!("arrow_rs::refuses ok {refused}");
-    println!("arrow_rs::writes ok {}", write_all(&out));
+    assert!(write_all(&out) > 0);
 }

@@ -161,5 +161,4 @@ fn numbers_of_modules() {
 
 fn passed(name: &str, count: usize, expected: usize) {
     assert_eq!(count, expected, "{name}");
-    println!("parquet::{name} ok {count}");
 }

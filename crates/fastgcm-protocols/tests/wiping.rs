@@ -43,6 +43,6 @@ fn f16_dropped_keys_and_salts_are_wiped() {
         dropped!("HeaderKey", 0, |_, key: [u8; 32]| HeaderKey::with_backend(&key, backend));
         dropped!("Keys", 10, |number, key: [u8; 32]| Keys::with_backend(&key, &secret(number + 9), &secret::<32>(number + 5), backend));
         dropped!("Session", 10, |number, key: [u8; 32]| Session::with_backend(&key, &secret(number + 9), backend));
-        println!("f16_dropped_keys_and_salts_are_wiped/{backend} ok {wiped}");
+        assert!(wiped > 0);
     }
 }

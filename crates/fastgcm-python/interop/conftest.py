@@ -1,12 +1,11 @@
-"""Servers of S3 and KMS for the tests of this folder, other people's programs beside ours, and what `.ci/suites` reads.
+"""Servers of S3 and KMS for the tests of this folder, and other people's programs beside ours.
 
-KMS is moto's server. So is S3, unless FASTGCM_S3 is the URL of another one, which then is named in what `.ci/suites` reads.
+KMS is moto's server. So is S3, unless FASTGCM_S3 is the URL of another one.
 """
 
 import os
 import pathlib
 import subprocess
-from collections import Counter
 
 import pytest
 
@@ -82,10 +81,3 @@ def officials(official, endpoint, kms_endpoint, kms_key):
     java = os.environ.get("FASTGCM_OFFICIAL_JAVA", TARGET / "official-java")
     for of_java in _official("java", "-cp", f"{java}/classes:{java}/lib/*", "Official", endpoint, kms_endpoint, kms_key):
         yield {"python": official, "java": of_java}
-
-
-def pytest_terminal_summary(terminalreporter):
-    passed = Counter(report.nodeid.split("::")[0].rsplit("/")[-1].removesuffix(".py") for report in terminalreporter.stats.get("passed", []))
-    server = os.environ.get("FASTGCM_S3_NAME", "data")
-    for name, count in sorted(passed.items()):
-        terminalreporter.line(f"{server}::{name} ok {count}")

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 IFS=/ read -r part parts <<<"${FASTGCM_SHARD:-1/1}"
 unset FASTGCM_FULL # without optimisation, all lines of the long answers take an hour
-builds=0 ran=0
+builds=0
 while read -r opt cpu lto toolchain <&3; do
     name="opt-level $opt, $cpu, LTO $lto, $toolchain" builds=$((builds + 1))
     ((builds % parts == part % parts)) || continue
@@ -24,8 +24,7 @@ while read -r opt cpu lto toolchain <&3; do
     grep 'compiler: ' target/compilers.log # what the canary said. It is dead in some builds, and the library has nothing that this fault of LLVM is about:
     programs=$(sed -n 's/.*known_answers\.rs (\(.*\))$/\1/p' target/compilers.log)
     for program in ${programs:?}; do cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- --signs "$program"; done
-    echo "compilers: $name: $(grep -c 'known_answers.* ok ' target/compilers.log) suites ok"
-    ran=$((ran + 1))
+    echo "compilers: $name: right"
 done 3<<'END'
 3 native thin stable
 z x86-64-v3 off stable
@@ -43,4 +42,3 @@ s x86-64-v3 thin nightly
 2 default thin stable
 END
 ((builds == 14))
-echo "compilers ok $ran"

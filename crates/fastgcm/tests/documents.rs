@@ -21,14 +21,6 @@ fn root(path: impl AsRef<Path>) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The number that stands behind some code of a file, in which any white space is one space.
-fn number(path: &str, before: &str) -> usize {
-    let text = read(path).split_whitespace().collect::<Vec<_>>().join(" ");
-    let behind = text.split_once(before).unwrap_or_else(|| panic!("{path}: {before}")).1;
-    let end = behind.find(|c: char| !c.is_ascii_digit() && !"_,".contains(c)).unwrap();
-    behind[..end].replace(['_', ','], "").parse().unwrap_or_else(|error| panic!("{path}: {before}: {error}"))
-}
-
 /// All numbers of a text: 24,894 is one, and so is 0.95.
 fn numbers(text: &str) -> Vec<f64> {
     let words = text.split(|c: char| !c.is_ascii_digit() && !".,".contains(c));
@@ -52,11 +44,6 @@ fn rows(text: &str) -> impl Iterator<Item = &str> {
 fn marked<'a>(page: &'a str, mark: &str) -> &'a str {
     let behind = page.split_once(&format!("<!-- {mark} -->\n")).unwrap_or_else(|| panic!("no mark {mark}")).1;
     behind.split_once(&format!("<!-- /{mark} -->")).unwrap_or_else(|| panic!("no end of {mark}")).0
-}
-
-/// The number in the second cell of each row.
-fn second(table: &str) -> Vec<f64> {
-    rows(table).flat_map(|row| numbers(row.split('|').nth(2).unwrap())).collect()
 }
 
 /// A page's section shows measurements by copying rows of the file to which it links: each such row stands there.
@@ -115,36 +102,6 @@ fn code() {
 fn versions(text: &str) -> Vec<String> {
     let behind = text.split("Rust ").skip(1).map(|rest| rest.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap());
     behind.map(|version| version.trim_end_matches('.').to_owned()).filter(|version| version.contains('.')).collect()
-}
-
-/// How much the tests do, as they say it themselves.
-#[test]
-fn counts() {
-    let (known, traces) = ("crates/fastgcm/tests/known_answers.rs", "crates/fastgcm/tests/constant_time/traces.rs");
-    let (pairs, pieces) = ("crates/fastgcm/tests/cross_validation.rs", "crates/fastgcm/tests/pieces.rs");
-    let long = "testdata/long_known_answers.txt";
-    let wycheproof = ["support::wycheproof_gcm(), Tally { sealed: ", "empty_nonces: ", "support::wycheproof_gmac(), Tally { sealed: "];
-    let lines = read(long).lines().count() - 2;
-    let counted = [
-        6 * number("testdata/make_cavp_sample.py", "CASES_PER_FILE = "),
-        wycheproof.iter().map(|before| number(known, before)).sum(),
-        lines * number(long, "# AES-GCM, "),
-        number(pairs, "150_000, _ => "),
-        number(pairs, "(_, true) => "),
-        number("crates/fastgcm/tests/guard_pages.rs", "(1101..="),
-        number(pieces, "fn f12_every_two_cuts_of_a_text() { const LONGEST: usize = "),
-        number(pieces, "fn f12_every_two_cuts_of_aad() { const LONGEST: usize = "),
-        number(traces, "_ if full() => Self { secrets: "),
-        number(traces, "const LENGTHS: [usize; "),
-        number(traces, "_ if emulated() => Self { secrets: "),
-        number(traces, "const DOZEN: [usize; "),
-        2 * number("crates/fastgcm-file/tests/files/tampering.rs", "2 * sample("),
-        number("crates/fastgcm/interop/compilers.sh", "((builds == "),
-        fs::read_dir(root("lab/fuzz/fuzz_targets")).unwrap().count(),
-    ];
-    let page = read("docs/security-model.md");
-    assert_eq!(second(marked(&page, "counts")), counted.map(|count| count as f64));
-    passed("documents::counts", counted.len(), 15);
 }
 
 /// The bytes that q messages may have in all, for each row of docs/nonces.md: the largest q for which the row's bound, times 2^129, is at most

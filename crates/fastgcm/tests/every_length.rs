@@ -7,7 +7,7 @@ mod suite;
 #[path = "support/backends.rs"]
 mod support;
 
-use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use fastgcm::{Error, Key, Nonce, Tag};
 use fastgcm_model::Model;
 use suite::{full, quick};
 use support::{Tally, backends};
@@ -157,17 +157,4 @@ fn every_back_end_every_nonce_length() {
     }
     assert!(quick() || nonces.len() == 134);
     messages.passed("every_nonce_length", nonces.len() * 12 * aads);
-}
-
-/// Says which back ends this processor could not run, so that a suite that passed by running less is seen.
-#[test]
-fn what_did_not_run() {
-    for backend in Backend::ALL.iter().filter(|backend| !backend.is_available()) {
-        let missing: Vec<&str> = backend.features().filter(|(_, here)| !here).map(|(name, _)| name).collect();
-        match missing.join(", ").as_str() {
-            "" => println!("SKIPPED {backend} natively: it is compiled for other machines only"),
-            missing => println!("SKIPPED {backend} natively: this processor lacks {missing}"),
-        }
-    }
-    assert!(Backend::available().any(|backend| backend == Backend::Portable));
 }

@@ -428,7 +428,6 @@ fn f07_one_byte_beside_is_death() {
         }
     }
     assert_eq!(deaths, 4);
-    println!("guard_pages::f07_one_byte_beside_is_death ok {deaths}");
 }
 
 fn commit(sin: &str) {

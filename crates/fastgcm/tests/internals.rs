@@ -42,6 +42,5 @@ fn a_vector_keeps_at_most_all_of_itself() {
         // Of the others nothing is asked but that they come back.
         further.iter().filter(|_| a_byte).for_each(|&n| assert!(backend.run(Keep(n)).is_ok()));
     }
-    println!("internals::a_vector_keeps_at_most_all_of_itself ok {asked}");
     assert!(asked >= 256 * backends().len());
 }

@@ -56,7 +56,6 @@ fn no_module_uses_one_above() {
     let check_file = |file: &PathBuf| check(&file.strip_prefix(&source).unwrap().to_string_lossy(), &fs::read_to_string(file).unwrap());
     let faults: Vec<String> = files.iter().flat_map(check_file).collect();
     assert!(faults.is_empty(), "layers:\n  {}", faults.join("\n  "));
-    println!("layers::no_module_uses_one_above ok {}", files.len());
 }
 
 #[test]
@@ -80,7 +79,6 @@ fn what_is_planted_is_found() {
     for (name, planted, faults) in planted {
         assert_eq!(check(name, planted).len(), faults, "{name}: {planted}");
     }
-    println!("layers::what_is_planted_is_found ok {}", 1 + planted.len());
 }
 
 /// No modules of a crate use each other in a circle: of this crate, of those beside it in the repository, and of the prover, in which no files do either.
@@ -101,7 +99,6 @@ fn no_crate_has_a_circle() {
     assert!(circle_of_files.is_empty(), "files of the prover use each other in a circle: {}", circle_of_files.join(", "));
     let planted = [("a", "b"), ("b", "c"), ("c", "b"), ("d", "c")].map(|(module, used)| (module.into(), [used.into()].into()));
     assert_eq!(circle(planted.into_iter().collect()), ["b", "c"]);
-    println!("layers::no_crate_has_a_circle ok {}", sources.len());
 }
 
 /// Which modules each module uses: those that `module` finds in a path. A module may use what it is a part of, and its parts.

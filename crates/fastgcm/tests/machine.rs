@@ -44,7 +44,7 @@ fn features_are_those_of_the_kernel() {
         }
     }
     assert!(missing > 0, "no processor has the features of all rows");
-    println!("features_are_those_of_the_kernel ok {compared}");
+    assert!(compared > 0);
 }
 
 /// Rows of another family of processors may need features that have the same name here.

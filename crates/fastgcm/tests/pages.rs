@@ -109,7 +109,6 @@ fn f07_no_page_beside_the_buffers_is_reached() {
             calls += 1;
         }
         assert_eq!(calls, lengths(backend).len());
-        println!("pages::f07_no_page_beside_the_buffers_is_reached/{} ok {calls}", key.backend());
     });
 }
 

@@ -401,7 +401,6 @@ fn every_public_verb_has_a_row() {
         let walker = fs::read_to_string(tests.join(walker)).unwrap();
         assert!(walker.contains("table()"), "{walker}");
     }
-    println!("public::every_public_verb_has_a_row ok {}", public.functions.len() + public.types.len());
 }
 
 /// Each way to add a verb is noticed.
@@ -433,5 +432,4 @@ fn a_new_verb_is_noticed() {
         rows("fn all() -> Vec<Verb> { vec![seals(InPlace, &[\"Key::seal\"], |job| job.key.open())] }").is_err(),
         "it does not call what it says"
     );
-    println!("public::a_new_verb_is_noticed ok {}", planted.len() + 2);
 }

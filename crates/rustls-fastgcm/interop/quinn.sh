@@ -9,8 +9,8 @@ $workspace"
 taken='rustls::crypto::ring::default_provider()' source=target/others/quinn-proto/src/crypto/rustls.rs
 [ "$(grep -c "$taken" "$source")" = 1 ]
 sed -i "s/$taken/rustls_fastgcm::with(&)/" "$source"
-.ci/foreign --test quinn::proto quinn-proto --lib
+.ci/foreign --test quinn-proto --lib
 .ci/foreign quinn 0.11.12 quinn <<< "[patch.crates-io]
 quinn-proto = { path = \"../quinn-proto\" }
 $workspace"
-.ci/foreign --test quinn::quinn quinn --lib
+.ci/foreign --test quinn --lib

@@ -126,7 +126,6 @@ fn compare(bless: bool) -> Result<()> {
     } else {
         println!("asm: {TABLE} is another compiler's, and so no number is judged");
     }
-    println!("asm ok {}", table.len());
     Ok(())
 }
 

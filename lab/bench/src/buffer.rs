@@ -80,6 +80,5 @@ mod tests {
                 assert!(behind.is_some_and(|line| line.contains(" ---p ")), "{len} bytes: {behind:?}");
             }
         }
-        println!("buffer::places ok {places}");
     }
 }

@@ -79,6 +79,5 @@ mod tests {
             (0..CODE / LINE - 2).for_each(|_| expected = expected.wrapping_mul(5).wrapping_add(0x3c6e_f35f));
             assert_eq!(others.last.get(), expected);
         }
-        println!("cold::every_line ok {}", 3 * (DATA + CODE) / LINE);
     }
 }

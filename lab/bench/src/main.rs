@@ -151,10 +151,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     }
 
     let answers = check::all(&peers)?;
-    println!("{} implementations, identical wherever they were asked the same", peers.len());
-    println!("bench::same_answers ok {answers}");
+    println!("{} implementations gave {answers} answers, which agree", peers.len());
     if options.instructions {
-        println!("bench::instructions ok {}", instructions::print(libraries.iter().map(|(library, _)| &**library))?);
+        instructions::print(libraries.iter().map(|(library, _)| &**library))?;
     }
     if options.check || options.instructions {
         return Ok(true);
@@ -164,9 +163,15 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
         let again = || libraries.iter().map(|(library, sources)| peer::load_again(library, sources.as_deref())).collect();
         match command {
-            Command::Keys(asked) => println!("bench::keys ok {}", rare::keys(asked, &peers)),
-            Command::Cold(asked) => println!("bench::cold ok {}", rare::cold(asked, again)?),
-            Command::Bars(asked) => println!("bench::bars ok {}", bars::run(asked, &peers, &options.before, &options.out)?),
+            Command::Keys(asked) => {
+                rare::keys(asked, &peers);
+            }
+            Command::Cold(asked) => {
+                rare::cold(asked, again)?;
+            }
+            Command::Bars(asked) => {
+                bars::run(asked, &peers, &options.before, &options.out)?;
+            }
         }
         return Ok(true);
     }

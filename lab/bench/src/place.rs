@@ -84,6 +84,5 @@ mod tests {
         for stack in 0..LINES {
             assert_eq!(frame(stack).wrapping_sub(first) % 4096, stack * 64);
         }
-        println!("place::every_line ok {}", 4 * LINES);
     }
 }

@@ -191,6 +191,6 @@ mod tests {
         assert_eq!(missed(&["a", "b"], 2.0, "b", 1.2), ["b"]);
         assert!(too_slow(1.2, pace(&[("a", 1.0), ("a", 1.2), ("a", 1.0)])));
         assert!(pace(&[]).is_nan());
-        println!("published::beside_the_others ok {}", runs + 4);
+        assert!(runs > 0);
     }
 }

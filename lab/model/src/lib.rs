@@ -552,7 +552,6 @@ mod tests {
 
     fn passed(name: &str, count: usize, expected: usize) {
         assert_eq!(count, expected, "{name}");
-        println!("{name} ok {count}");
     }
 
     fn block(digits: &str) -> Block {

@@ -350,6 +350,5 @@ mod tests {
             let before = u32::MAX - u32::from_be_bytes(j0[12..].try_into().unwrap());
             assert!(before <= 130 && case.of.text.len() > 16 * before as usize, "{case}");
         }
-        println!("cases::counters_wrap_where_they_shall ok {}", cases.len());
     }
 }

@@ -100,6 +100,5 @@ mod tests {
             assert!(own.join(language.runs()).exists(), "{language:?}");
             assert!(write(*language, &own).is_err());
         }
-        println!("new::all_languages ok {}", Language::value_variants().len());
     }
 }

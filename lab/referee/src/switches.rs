@@ -75,6 +75,5 @@ mod tests {
         let tunables = "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS";
         assert_eq!(of(tunables, "").last().unwrap(), &["GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-ERMS"]);
         assert_eq!(of("", "L=1 L=2"), [["L=1"], ["L=2"]]);
-        println!("switches::one_and_two ok {}", caps.len());
     }
 }

@@ -24,7 +24,7 @@ fn round_trips() {
         }
     }
     assert_eq!(bench.names(), ["a", "key", "key128", "original"]);
-    println!("round_trips ok {cases}");
+    assert!(cases > 0);
 }
 
 /// What is approved is sealed as ever, behind a self-test; a key file that age has locked is refused, and nothing is written.
@@ -550,7 +550,6 @@ fn not_authentic() {
         bench.fails(3, &["open", "-k", "key", "--context", "here", "bad.sealed"]);
         bench.fails(3, &["open", "-k", "key", "--context", "here", "--force", "-o", "a", "bad.sealed"]);
     }
-    println!("not_authentic ok {}", files.len());
 }
 
 /// From a pipe the end is not known before it comes: what was given is authentic, and the exit code and a message say that it is not all.
@@ -763,7 +762,7 @@ fn selftest_acvp() {
     assert!(bench.fails(1, &arguments).contains("its algorithm is ACVP-AES-CBC"));
     bench.fails(2, &["selftest", "--acvp", "prompt"]);
     bench.fails(1, &["selftest", "--acvp", "nowhere", "--expected", "answers"]);
-    println!("selftest_acvp ok {}", questions.len() + changed);
+    assert!(changed > 0);
 }
 
 #[test]

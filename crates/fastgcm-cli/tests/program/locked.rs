@@ -50,5 +50,4 @@ fn readme() {
         "fastgcm seal -k my.key -o mine.sealed backup.tar; fastgcm open -k theirs.key -i age.id -o again mine.sealed; cmp again backup.tar",
     );
     assert_eq!(typed, 4);
-    println!("locked::readme ok {typed}");
 }

@@ -154,7 +154,6 @@ fn modes() {
         }
     }
     assert_eq!(modes, 4 * 4 + 6 * 3);
-    println!("manners::modes ok {modes}");
 }
 
 /// The superuser gives the new file to whom the old one belonged. (Others cannot give files away: for them
@@ -192,7 +191,6 @@ fn owners() {
             assert_eq!((now.uid(), now.gid(), now.mode() & 0o777), (65534, 65534, new));
         }
     }
-    println!("manners::owners ok {}", if given { 4 } else { 1 });
 }
 
 /// A key that others may read would be refused later, so it is not written.
@@ -268,7 +266,6 @@ fn what_back_ends_need() {
         ours.iter().flat_map(|backend| backend.features()).map(|(name, _)| name.to_owned()).collect();
     assert_eq!(features, Vec::from_iter(expected));
     assert_eq!(json["backends"].as_array().unwrap().len(), Backend::ALL.len());
-    println!("manners::what_back_ends_need ok {}", Backend::ALL.len());
 }
 
 /// `seal` ends with what it wrote, and with a command that opens it when it is typed in the same directory.

@@ -30,7 +30,6 @@ fn every_change() {
     });
     let cuts = fire.all_refused("cut", lengths.len(), |number| sealed[..lengths[number]].to_vec());
     assert_eq!((flips, cuts), if full() { (2583, 2840) } else { (156, 183) });
-    println!("refused::every_change ok {}", flips + cuts);
 }
 
 #[test]
@@ -72,7 +71,6 @@ fn chunks_and_what_is_behind_them() {
     let streamed = streamed.count();
     let refused = fire.all_refused("chunks", files.len(), |number| files[number].clone());
     assert_eq!((refused, streamed), (expected, expected.div_ceil(7)));
-    println!("refused::chunks_and_what_is_behind_them ok {}", refused + streamed);
 }
 
 #[test]
@@ -96,7 +94,6 @@ fn another_key_or_context() {
         refused("key", context);
     }
     assert_eq!(cases, 64 + 1 + 7);
-    println!("refused::another_key_or_context ok {cases}");
 }
 
 /// One place in three of the header, and near its end, every border of a chunk and of its tag; and one in 997 of the rest. (In the full run all of

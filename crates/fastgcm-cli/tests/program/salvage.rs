@@ -95,7 +95,7 @@ fn what_verifies_is_saved() {
     ] {
         bench.fails(2, args);
     }
-    println!("salvage::what_verifies_is_saved ok {}", cases + 1 + 3);
+    assert!(cases > 0);
 }
 
 /// Bytes that are missing in the middle, or were added there, cost the chunk that they are in, and no other.
@@ -149,7 +149,7 @@ fn what_is_behind_bytes_that_are_missing() {
     let output = bench.run(&["open", "--salvage", "-k", "key", "-o", "out", "bad.sealed"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(3) && said.contains("or bytes are missing or were added behind byte 32768"), "{said}");
-    println!("salvage::what_is_behind_bytes_that_are_missing ok {}", cases + 1);
+    assert!(cases > 0);
 }
 
 /// Terabytes that the file system does not have are not read, and a gap costs no space.

@@ -61,5 +61,4 @@ fn short_and_interrupted_calls() {
     }
     assert_eq!(cases, 5 * 2 * 4);
     println!("{short_calls} short calls");
-    println!("short_calls::short_and_interrupted_calls ok {cases}");
 }

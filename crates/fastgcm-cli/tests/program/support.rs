@@ -46,7 +46,6 @@ impl Bench {
     pub(crate) fn passed(&self, name: &str, expected: usize) {
         let runs = self.runs.load(Ordering::Relaxed);
         assert_eq!(runs, expected, "{name}");
-        println!("{name} ok {runs}");
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {

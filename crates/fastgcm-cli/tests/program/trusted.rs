@@ -38,7 +38,6 @@ fn no_message_shows_what_a_variable_holds() {
     }
     let old = |args: &[&str]| bench.command(args).env("FASTGCM_KEY", "key").output().unwrap();
     assert!(old(&["seal", "a"]).status.success() && old(&["open", "-o", "-", "a.sealed"]).stdout == b"text");
-    println!("trusted::no_message_shows_what_a_variable_holds ok {}", said + 2);
 }
 
 /// Who can change a folder can put another key there; and to whom a file belongs may change it, whatever its mode says.
@@ -87,7 +86,7 @@ fn owners_and_folders() {
             cases += 1;
         }
     }
-    println!("trusted::owners_and_folders ok {cases}");
+    assert!(cases > 0);
 }
 
 /// A list of Linux: entries for the owner, a user, the group, the mask and the others.
@@ -141,7 +140,7 @@ fn access_lists() {
     assert_eq!((get("folder/out", LIST), bench.mode("folder/out")), (Err(Errno::NODATA), 0o640));
     bench.ok(&["open", "-k", "key", "-o", "folder/new", "a.sealed"]);
     assert_eq!(bench.mode("folder/new") & 0o077, 0, "a new text is for the user only, whatever the folder gives");
-    println!("trusted::access_lists ok {}", cases + 2);
+    assert!(cases > 0);
 }
 
 /// Key files and identities from strangers, and what opens a key file: nothing takes long, nothing is cut in silence, and the answer blames what is to blame.
@@ -241,5 +240,5 @@ fn strange_key_files() {
     let output = alone.current_dir(bench.path(".")).env("PINENTRY_PROGRAM", "").stdin(Stdio::null()).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(4) && message.contains("the passphrase of the ssh key ssh cannot be asked for"), "{message}");
-    println!("trusted::strange_key_files ok {cases}");
+    assert!(cases > 0);
 }

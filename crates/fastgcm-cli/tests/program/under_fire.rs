@@ -72,7 +72,6 @@ fn read_only() {
     assert!(run(&["open", "-k", "key", "-o", "-", "locked/a.sealed"]).stdout == text(50_000));
     mode("locked", 0o755);
     assert_eq!(cases, 8);
-    println!("under_fire::read_only ok {cases}");
 }
 
 const NOBODY: u32 = 65534;
@@ -119,7 +118,6 @@ fn named_pipes_and_linked_directories() {
     }
     assert_eq!(fs::read_dir(bench.path("real")).unwrap().count(), 1);
     assert_eq!(cases, 6);
-    println!("under_fire::named_pipes_and_linked_directories ok {cases}");
 }
 
 /// A sealed file that grows, shrinks or changes while it is opened. (For sealing: `nothing_lost.rs`.)
@@ -158,7 +156,6 @@ fn a_sealed_file_that_changes_meanwhile() {
         }
     }
     assert_eq!(cases, 6);
-    println!("under_fire::a_sealed_file_that_changes_meanwhile ok {cases}");
 }
 
 /// The system lets files grow to so many blocks only: the last write is short, the next one fails or kills.
@@ -190,7 +187,6 @@ fn a_limit_to_the_size_of_files() {
         }
     }
     assert_eq!(cases, 4 * 6 * 2);
-    println!("under_fire::a_limit_to_the_size_of_files ok {cases}");
 }
 
 /// One byte more than 32 bits can count: sealed and opened through pipes, then ranges of the sealed file around its end. All zeros, so that
@@ -228,7 +224,6 @@ fn more_than_4_gib() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
     cases += 2;
     assert_eq!(cases, 6);
-    println!("under_fire::more_than_4_gib ok {cases}");
 }
 
 /// How many bytes there are, all of them zero.

@@ -101,7 +101,7 @@ fn sizes() {
         assert!(output.status.code().is_some_and(|code| code != 101), "{pid}");
         cases += 1;
     }
-    println!("walk::sizes ok {cases}");
+    assert!(cases > 0);
 }
 
 /// One allocation fails, each in turn. The run ends, as it must; the old file stays, or the new one is complete; and nothing else is left.
@@ -175,7 +175,7 @@ fn without_memory() {
         (0..high.saturating_sub(last)).step_by(step).chain(high.saturating_sub(last)..high).for_each(|fails| _ = run(fails));
     }
     assert!(cases > 150, "{cases}");
-    println!("walk::without_memory ok {cases}");
+    assert!(cases > 0);
 }
 
 /// Key files that are none, by each option and variable that names one: no message has a byte of what stands there.

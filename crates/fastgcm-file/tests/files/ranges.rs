@@ -51,7 +51,7 @@ fn every_border_with_every_other() {
             }
         }
     }
-    println!("every_border_with_every_other ok {cases}");
+    assert!(cases > 0);
 }
 
 #[test]

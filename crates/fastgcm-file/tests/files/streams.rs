@@ -106,7 +106,6 @@ fn an_output_may_take_little_at_a_time_and_is_flushed() {
         let result = if way.starts_with("seal") || way == "Writer" { opened(&output.taken) } else { output.taken };
         assert!(result == text(), "{way}");
     }
-    println!("streams::outputs ok {}", WAYS.len());
 }
 
 /// Its error comes back, and nothing more is asked of it.
@@ -128,7 +127,6 @@ fn an_output_that_fails_is_left_alone() {
         cases += 1;
     }
     assert_eq!(cases, 36);
-    println!("streams::outputs_that_fail ok {cases}");
 }
 
 /// Gives a few bytes at a time, is interrupted between, fails where it is told to, and must not be asked again after its end.
@@ -207,7 +205,6 @@ fn an_input_that_fails_is_left_alone() {
         cases += 2;
     }
     assert_eq!(cases, 26);
-    println!("streams::inputs_that_fail ok {cases}");
 }
 
 /// An error of the input does not stick, and no byte that was read before it is lost.
@@ -223,7 +220,6 @@ fn a_read_that_failed_can_be_tried_again() {
         reader.read_to_end(&mut read).unwrap();
         assert!(read == text, "{left}");
     }
-    println!("streams::tried_again ok {}", places.len());
 }
 
 /// The same error once more, whenever it is asked, and nothing is read for it.

@@ -82,7 +82,6 @@ fn every_byte_flipped() {
         flipped += 1;
     }
     assert_eq!(flipped, sample(sealed.len()).count());
-    println!("every_byte_flipped ok {flipped}");
 }
 
 #[test]
@@ -100,7 +99,6 @@ fn every_truncation() {
             assert!(open(&key, CONTEXT, &sealed[..len], Vec::new(), ONE).unwrap_err().is_unauthentic());
         }
     }
-    println!("every_truncation ok {}", sample(sealed.len()).count());
 }
 
 /// Each byte of a file of 200 kB flipped, and each length that it can be cut to, or a sample. Only the chunk that was changed is opened, which is what
@@ -136,7 +134,6 @@ fn every_byte_and_every_length_of_200_kb() {
     let refused = std::thread::scope(|scope| [0, 1].map(|start| scope.spawn(move || half(start))).map(|half| half.join().unwrap()));
     let refused: usize = refused.iter().sum();
     assert_eq!(refused, 2 * sample(200_264).count());
-    println!("every_byte_and_every_length_of_200_kb ok {refused}");
 }
 
 #[test]
@@ -170,7 +167,7 @@ fn chunks_swapped_repeated_left_out() {
         assert_refused(&key, &file(&changed), &text);
         cases += 1;
     }
-    println!("chunks_swapped_repeated_left_out ok {cases}");
+    assert!(cases > 0);
 }
 
 #[test]

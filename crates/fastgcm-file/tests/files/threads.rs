@@ -42,7 +42,6 @@ fn the_same_bytes_for_1_to_16_threads() {
         }
     }
     assert_eq!(cases, 2 * 9 * 16);
-    println!("the_same_bytes_for_1_to_16_threads ok {cases}");
 }
 
 /// The threads that have read, in an input that each of them adds itself to.
@@ -87,5 +86,4 @@ fn as_many_threads_as_are_asked_for() {
         assert_eq!(threads.len(), expected, "{asked} threads");
         assert!(threads.contains(&thread::current().id()));
     }
-    println!("as_many_threads_as_are_asked_for ok {}", cases.len());
 }

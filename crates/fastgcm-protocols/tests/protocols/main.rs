@@ -26,7 +26,6 @@ fn passed(name: &str, counts: &[(Backend, usize)], expected: usize) {
     assert_eq!(counts.len(), backends().len());
     for (backend, count) in counts {
         assert_eq!(*count, expected, "{name}/{backend}");
-        println!("{name}/{backend} ok {count}");
     }
 }
 

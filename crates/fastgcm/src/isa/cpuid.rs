@@ -179,6 +179,5 @@ mod tests {
             }
         }
         assert_eq!(processors, 4 << 19);
-        std::println!("detection::every_processor_that_can_be_made_up ok {processors}");
     }
 }

@@ -14,6 +14,3 @@ mod support;
 fn base() -> rustls::crypto::CryptoProvider {
     rustls::crypto::aws_lc_rs::default_provider()
 }
-
-/// Under which the results are told.
-const NAME: &str = "aws-lc-0.23";

@@ -575,5 +575,4 @@ fn every_row_is_here() {
         pieces += 1;
     }
     assert_eq!((rows, pieces), (38, 103));
-    println!("migrating::every_row_is_here ok {rows}");
 }

@@ -3,9 +3,6 @@
 #[path = "../../tests/against/support.rs"]
 mod support;
 
-/// Under which the results are told.
-const NAME: &str = "openssl-0.23";
-
 use rustls::{CipherSuite, ClientConnection, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 use std::{
     fs,

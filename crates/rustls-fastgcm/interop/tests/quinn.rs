@@ -3,9 +3,6 @@
 #[path = "../../tests/against/support.rs"]
 mod support;
 
-/// Under which the results are told.
-const NAME: &str = "quinn";
-
 use quinn::{
     ClientConfig, Endpoint, ServerConfig,
     crypto::rustls::{QuicClientConfig, QuicServerConfig},

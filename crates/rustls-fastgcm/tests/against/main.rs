@@ -11,6 +11,3 @@ mod support;
 fn base() -> rustls::crypto::CryptoProvider {
     rustls::crypto::ring::default_provider()
 }
-
-/// Under which the results are told.
-const NAME: &str = "ring-0.23";

@@ -61,7 +61,6 @@ macro_rules! suite {
                 }
             }
             assert_eq!(checked, LENGTHS.len() * 4 * 3);
-            println!("str0m::{} ok {checked}", stringify!($suite));
         }
     };
 }

@@ -331,5 +331,4 @@ fn sessions() {
         }
     }
     assert_eq!(arrived, 2 * 2 * 3 * 2 * (PACKETS - PACKETS / 5));
-    println!("str0m::sessions ok {arrived}");
 }

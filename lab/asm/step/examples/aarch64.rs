@@ -40,7 +40,9 @@ struct Instruction {
 fn main() -> Result<()> {
     let programs = std::env::args().skip(1).map(Program::read).collect::<Result<Vec<_>>>()?;
     let program = programs.first().context("aarch64 SECRETS [PROGRAM...]")?;
-    println!("aese_aesmc_pairs ok {}", programs.iter().map(Program::pairs).sum::<Result<usize>>()?);
+    for program in &programs {
+        program.pairs()?;
+    }
     let mut messages: Vec<String> = ["new,16,0", "new,32,0", "forged,16,100"].map(String::from).into();
     for verb in ["seal", "open"] {
         messages.extend(SIZES.map(|size| format!("{verb},16,{size}")));
@@ -51,7 +53,7 @@ fn main() -> Result<()> {
     }
     // `portable` is the same code everywhere, and takes a hundred times as many instructions.
     for row in ["aes-neon-eor3", "aes-neon", "vpaes-neon"] {
-        println!("constant_time::traces/{row} ok {}", program.compare(row, &messages)?);
+        program.compare(row, &messages)?;
     }
     Ok(())
 }

@@ -39,7 +39,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (size, _) in SIZES {
         compare(size, &names, calls());
     }
-    println!("bench::interface ok {}", SIZES.len() * names.len());
     let (file, processor, note) = match &arguments[..] {
         [file, processor, note] => (PathBuf::from(file), processor, note),
         [check] if check == "check" => return Ok(()),

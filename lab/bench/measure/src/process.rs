@@ -209,7 +209,6 @@ mod tests {
         assert!([6, 7].iter().all(|at| said[*at].parse::<u64>().is_ok()), "{said:?}");
         // Three by `answer`, one for each call of a sample.
         assert_eq!(nonces.take().len(), 3 + 30 + 12);
-        println!("measure::questions_and_answers ok {}", questions.len());
     }
 
     #[test]

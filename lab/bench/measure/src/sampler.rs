@@ -166,7 +166,6 @@ mod tests {
         });
         assert!(contender.take(0, 10) < Duration::from_millis(20));
         assert_eq!((before.get(), count.get()), (10, 10));
-        println!("measure::what_comes_before_does_not_count ok {}", count.get());
     }
 
     /// Every contender gives as many samples as there are rounds, each follows each of the others, and the hook sees the end.
@@ -200,6 +199,5 @@ mod tests {
             assert!(round.chunks(2).all(|calls| calls[0] == calls[1]) && b"abc".iter().all(|name| round.contains(name)), "{rounds}");
         }
         assert!(["ab", "ac", "ba", "bc", "ca", "cb"].iter().all(|pair| rounds.contains(pair)), "{rounds}");
-        println!("measure::in_turn ok {}", rounds.len() / 2);
     }
 }

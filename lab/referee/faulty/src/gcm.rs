@@ -267,6 +267,6 @@ mod tests {
                 }
             }
         }
-        println!("gcm::is_the_model ok {messages}");
+        assert!(messages > 0);
     }
 }

@@ -8,7 +8,7 @@ use std::{
     rc::Rc,
 };
 
-/// Says how many cases were checked, and fails unless it was all of them.
+/// Fails unless so many cases were checked.
 fn passed(name: &str, count: usize, expected: usize) {
     assert_eq!(count, expected, "{name}");
     println!("{name} ok {count}");

@@ -7,7 +7,7 @@ mod multiply;
 
 use fastgcm::Backend;
 
-/// Says how many cases were checked, and fails unless it was all of them.
+/// Fails unless so many cases were checked.
 fn passed(name: &str, count: usize, expected: usize) {
     assert_eq!(count, expected, "{name}");
     println!("{name} ok {count}");

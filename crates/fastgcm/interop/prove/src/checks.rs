@@ -100,7 +100,7 @@ fn in_controls(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<u
         wrong.iter().for_each(|what| println!("FAILED {what}"));
         failed += wrong.len();
         if wrong.is_empty() {
-            println!("controls/{name} ok {}", held + 4);
+            assert!(held > 0);
         }
     }
     Ok(failed)
@@ -131,9 +131,7 @@ fn lengths(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize
     }
     let every = number(options, "every")?.unwrap_or(1);
     let failed = checks::of_any_length(subject, &questions, every, seed);
-    if failed == 0 && !questions.is_empty() {
-        println!("proof::lengths ok {}", questions.len());
-    }
+    if failed == 0 && !questions.is_empty() {}
     Ok(failed)
 }
 
@@ -145,9 +143,7 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
     let rows = (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0));
     let all: Vec<(usize, usize)> = rows.flat_map(|row| verbs.iter().map(move |&verb| (row, verb))).collect();
     let failed = checks::flips(subject, &all, count, seed);
-    if failed == 0 {
-        println!("proof::flips ok {}", all.len() as u64 * count);
-    }
+    if failed == 0 {}
     Ok(failed)
 }
 
@@ -171,9 +167,7 @@ fn in_lockstep(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<u
         let mut cases = cases(subject, row, seed);
         cases.retain(|case| is("verb", &subject.verbs[case.verb].name));
         let differ = checks::in_lockstep(subject, row, &cases, seed);
-        if differ == 0 {
-            println!("proof::lockstep/{name} ok {}", cases.len());
-        }
+        if differ == 0 {}
         failed += differ;
     }
     Ok(failed)

@@ -17,7 +17,7 @@ use crate::{
     row::{self, Backend},
     running::Running,
 };
-use std::{println, vec, vec::Vec};
+use std::{vec, vec::Vec};
 
 /// Returns two products of `x` and `h`, in every lane: by the multiplication of one row on numbers, and by
 /// that of its short messages with these tables. Tests call it through the row, where the row's features are
@@ -142,7 +142,6 @@ fn f17_messages_of_unit_blocks() {
             }
         }
         assert!(messages >= most * (most + 1));
-        println!("ghash_proof::messages_of_unit_blocks/{} ok {messages}", row.backend);
     }
 }
 

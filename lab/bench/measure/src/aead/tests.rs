@@ -64,7 +64,7 @@ fn nonces_are_what_was_asked_for() {
     }
     let work = Work { verb: Verb::Key, key_bits: 192, bytes: 0, aad: 0, nonce: NonceFrom::Prepared };
     assert!(adder.contender(work, &buffers).is_none());
-    println!("measure::nonces ok {cases}");
+    assert!(cases > 0);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Objects are sealed in parallel parts, parts are lost and sealed again, and whatever is not what was sealed is refused.
 
-#[path = "../../fastgcm/tests/support/secrets.rs"]
+#[path = "../../../fastgcm/tests/support/secrets.rs"]
 mod secrets;
+mod walk;
 
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
@@ -157,7 +158,7 @@ async fn every_length() {
         }
         assert!(matches!(reader.read(0..len as u64 + 1).await, Err(Error::Gcm(_))));
     }
-    println!("s3::every_length ok {checked}");
+    assert!(checked > 0);
 }
 
 /// What the official client for Python, 4.0.0, makes of this text with this data key and message ID.
@@ -180,7 +181,6 @@ fn an_object_of_the_official_client() {
     plan.accept(content.seal_part(0, first).unwrap()).unwrap();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert_eq!(hex(&sealed) + &hex(content.tag(&plan).unwrap().as_ref()), OBJECT);
-    println!("s3::an_object_of_the_official_client ok 1");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,7 +220,7 @@ async fn lost_parts_are_sealed_again() {
     assert!(matches!(result, Err(Error::Store(_))));
     assert_eq!((store.aborted.load(Relaxed), store.calls.load(Relaxed)), (1, 2));
     assert!(store.store.head(&path()).await.is_err());
-    println!("s3::lost_parts_are_sealed_again ok {}", checked + 3);
+    assert!(checked > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -255,7 +255,7 @@ async fn another_text_is_refused() {
     let store = Arc::new(Losing::default());
     let read = |_| async { Err(io::Error::other("no")) };
     assert!(matches!(ends(upload(store.clone(), path(), sealing(), 1, OPTIONS, read)).await, Err(Error::Read(_))));
-    println!("s3::another_text_is_refused ok {}", checked + 1);
+    assert!(checked > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -290,7 +290,7 @@ async fn changed_objects_are_refused() {
         assert!(matches!(replaced, Err(Error::Store(object_store::Error::Precondition { .. }))));
         checked += 1;
     }
-    println!("s3::changed_objects_are_refused ok {checked}");
+    assert!(checked > 0);
 }
 
 /// A store that spoils its answer to one request for an object, and counts the requests.
@@ -407,7 +407,7 @@ async fn each_request_has_attempts() {
     }
     let (unavailable, asked) = open(usize::MAX, Spoil::Unavailable).await;
     assert!(matches!(unavailable, Err(Error::Store(object_store::Error::Generic { .. }))) && asked == 1 + 3);
-    println!("s3::each_request_has_attempts ok {checked}");
+    assert!(checked > 0);
 }
 
 /// A body that is always short is no forgery; and the first and the last request of an upload are tried again, too.
@@ -420,7 +420,6 @@ async fn bodies_that_end_early() {
     let refused = Reader::verified(short, path(), envelope.content(&DATA_KEY).unwrap(), OPTIONS).await;
     assert!(matches!(refused, Err(Error::Body { wanted: 100, came: 93 })));
     assert_eq!(refused.unwrap_err().to_string(), "the store was asked for 100 bytes, and sent 93");
-    println!("s3::bodies_that_end_early ok 3");
 }
 
 #[test]
@@ -470,7 +469,7 @@ fn envelopes() {
     // Under one key, so with another nonce each time.
     let nonces: BTreeSet<_> = (0..50).map(|_| content.seal_hash(&hash).unwrap()[..12].to_vec()).collect();
     assert_eq!(nonces.len(), 50);
-    println!("s3::envelopes ok {}", checked + 8);
+    assert!(checked > 0);
 }
 
 /// Each key of an object has a label of its own: that of the hashes is not that of the text.
@@ -502,7 +501,6 @@ fn labels() {
     };
     assert_eq!(opened(b"fastgcm hashes of parts"), Ok(hash.to_bytes()));
     assert!(opened(b"DERIVEKEY").is_err());
-    println!("s3::labels ok 4");
 }
 
 #[tokio::test]
@@ -522,20 +520,4 @@ async fn options() {
     }
     let longest = Options { part: 1 << 30, ..OPTIONS };
     assert!(matches!(upload(store, path(), sealing(), 1 << 36, longest, |_| async { unreachable!() }).await, Err(Error::Gcm(_))));
-    println!("s3::options ok {}", wrong.len() + 1);
-}
-
-/// No text of an object or of an error shows a byte of the data key.
-#[test]
-fn quiet() {
-    let secret = secrets::secret(32);
-    let sealing = Envelope::create(secret[..].try_into().unwrap(), b"wrapped".to_vec(), Envelope::context(&user()).unwrap()).unwrap();
-    let mut shown = format!("{sealing:?} {sealing:#?}");
-    let (envelope, content) = sealing.into_parts();
-    shown += &format!("{content:?}");
-    let mut other: [u8; 32] = secret[..].try_into().unwrap();
-    other[0] ^= 1;
-    shown += &format!("{:?}", envelope.content(&other).unwrap_err());
-    secrets::quiet("Sealing, Content, Error", &shown, &secret[1..]);
-    println!("s3::quiet ok 4");
 }
