@@ -174,7 +174,7 @@ def publish_python(source, out, url, folder, environment):
     upload = ["twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url]
     environment = {**environment, **registries(f"{url}/none", PYPI=url)}
     files = python_files(out)
-    for half in (files[:2], files[2:]):
+    for half in (files[: len(files) // 2], files[len(files) // 2 :]):
         run(*upload, *half, env=environment)
         wanted("what PyPI has is refused", typed(source, out, CHECK, environment))
     kept = shutil.copy(folder / files[0].name, folder.parent)
@@ -213,20 +213,25 @@ class Rehearsal:
         download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
 
     def later(self):
-        """The crates of the next release, made of this one's commit, and this one's packages for Python and npm."""
+        """The next release, made of this one's commit: the crates, and the packages of Python and npm for this machine. Its version, clone and files."""
         *numbers, last = self.version.split(".")
         version, source, out = ".".join([*numbers, str(int(last) + 1)]), self.folder / "later", self.folder / "later-made"
         run("git", "clone", "--quiet", self.maker.source, source)
-        for manifest in (source / "Cargo.toml", *source.glob("crates/*/Cargo.toml")):
+        of_node = [source / "crates/fastgcm-node" / name for name in ("package.json", "lib/version.js")]
+        for manifest in (source / "Cargo.toml", *source.glob("crates/*/Cargo.toml"), *of_node):
             manifest.write_text(re.sub(rf"(?<![\d.=]){re.escape(self.version)}(?!\.?\d)", version, manifest.read_text()))
         run("cargo", "update", "--quiet", "--workspace", "--offline", cwd=source)
         run("git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost", "commit", "--quiet", "--all", "--message", f"Release {version}", cwd=source)
         out.mkdir()
         (build := self.folder / "later-built").mkdir()
-        Maker(source, out, build, self.maker.build.parent / "tools/bin", version).crates()
-        for file in (*python_files(self.out), *self.out.glob("*.tgz")):
+        maker = Maker(source, out, build, self.maker.build.parent / "tools/bin", version)
+        maker.crates()
+        maker.environment["CARGO_TARGET_DIR"] = self.maker.environment["CARGO_TARGET_DIR"]  # dependencies are compiled there
+        maker.run("python", "crates/fastgcm-python/interop/wheels.py", build / "python", "here")
+        maker.run("python", "crates/fastgcm-node/interop/packages.py", build / "npm", "here")
+        for file in (*build.glob("python/*/*.whl"), *build.glob("python/*/*.tar.gz"), *build.glob("npm/packed/*")):
             shutil.copy(file, out)
-        return source, out
+        return version, source, out
 
     def rust(self):
         home, environment = self.empty("rust")
@@ -248,7 +253,8 @@ class Rehearsal:
         run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
         run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
         # The next release over this one: a crate that keeps its number is left as it is.
-        source, out = self.later()
+        self.next = self.later()
+        _, source, out = self.next
         publish_crates(source, out, registry, target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
         made = [(file.name, file.read_bytes()) for folder in (self.out, out) for file in folder.glob("*.crate")]
@@ -270,6 +276,12 @@ class Rehearsal:
             [line] = set(re.findall(r"`(pip install fastgcm)`", self.page("docs/python.md")))
             run(home / "venv/bin/pip", *line.split()[1:], env=environment)
             (home / "program.py").write_text(PYTHON_PROGRAM)
+            run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
+            # The next release over this one.
+            version, source, out = self.next
+            publish_python(source, out, url, packages, environment)
+            run(home / "venv/bin/pip", "install", "--quiet", "--upgrade", "fastgcm", env=environment)
+            wanted("pip takes the older release", said(home / "venv/bin/pip", "show", "fastgcm", env=environment).split("\n")[1] == f"Version: {version}")
             run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
             # The sources, which pip builds.
             environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
@@ -307,6 +319,12 @@ class Rehearsal:
             run("node", "program.js", cwd=project, env=environment)
             there = sorted(path.name for path in project.glob("node_modules/@fastgcm/*"))
             print("installed of the libraries:", *there)
+            # The next release over this one.
+            version, source, out = self.next
+            publish_npm(source, out, url, environment)
+            run("npm", "install", "--silent", f"fastgcm@{version}", cwd=project, env=environment)
+            run("node", "program.js", cwd=project, env=environment)
+            wanted("npm takes the older library", version in (project / "node_modules/@fastgcm/linux-x64-gnu/package.json").read_text())
         # Those for musl, and for AArch64 under qemu.
         self.maker.run("python", "crates/fastgcm-node/interop/packages.py", self.maker.build / "npm", "musl", "aarch64")
 

@@ -50,11 +50,12 @@ def pack(folder, out):
     run("npm", "pack", "--silent", "--pack-destination", out, cwd=folder)
 
 
-def build(out):
-    """Five packages: the one that everybody installs, and one with the library for each kind of machine."""
+def build(out, names=TARGETS):
+    """The package that everybody installs, and one with the library for each kind of machine."""
     packed, main = emptied(out / "packed"), manifest()
     tools = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # zig is found by its Python
-    for name, (triple, cpu, libc, oldest) in TARGETS.items():
+    for name in names:
+        triple, cpu, libc, oldest = TARGETS[name]
         environment = {**os.environ, "PATH": tools, "CARGO_TARGET_DIR": str(out / "target"), **standard_library(triple)}
         environment["CARGO_PROFILE_RELEASE_STRIP"] = "symbols"
         if libc == "musl":
@@ -78,6 +79,10 @@ def build(out):
         shutil.copy(licence, out / "main/package")
     pack(out / "main/package", packed)
     said("build", len(list(packed.iterdir())))
+
+
+def here(out):
+    build(out, ["linux-x64-gnu"])
 
 
 def archives(out, *names):
@@ -416,7 +421,7 @@ def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or ALL:
-        ALL[name](out)
+        {"here": here, **ALL}[name](out)
 
 
 if __name__ == "__main__":

