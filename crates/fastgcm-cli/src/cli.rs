@@ -57,7 +57,8 @@ pub(crate) enum Command {
     /// not. It takes some seconds, in which one core is busy.
     ///
     /// Some programs clear their environment, and so do not know OPENSSL_CONF. Postfix hands on what `import_environment` in main.cf names,
-    /// Dovecot what `import_environment` in dovecot.conf does; a unit of systemd has `Environment=`. `--pid` shows whether it worked.
+    /// Dovecot what `import_environment` in dovecot.conf does; a unit of systemd has `Environment=`. `grep fastgcm.so /proc/PID/maps`
+    /// shows whether it worked.
     Doctor(Doctor),
     /// Print the completion script of a shell.
     Completions {
@@ -318,9 +319,6 @@ pub(crate) struct Doctor {
     /// The configuration to check; that which OPENSSL_CONF names if left out, or else /etc/ssl/fastgcm.cnf.
     #[arg(conflicts_with = "write")]
     pub(crate) file: Option<PathBuf>,
-    /// Say whether the process of that number, which runs, has loaded the provider, and if not, what may be the cause.
-    #[arg(long, value_name = "PID", conflicts_with_all = ["write", "file"])]
-    pub(crate) pid: Option<u32>,
 }
 
 /// How the cipher is run.

@@ -1,7 +1,6 @@
 //! `fastgcm doctor`: whether programs use the OpenSSL provider with a configuration, according to OpenSSL's own program.
 
 mod configuration;
-mod process;
 
 use crate::{
     cli,
@@ -36,7 +35,7 @@ const UNREACHED: [&str; 4] = [
      from nodejs.org (there: node --openssl-shared-config).",
     "It reaches no program that has more rights than who started it (setuid, or capabilities of its file), nor one whose environment was cleared: Postfix \
      and Dovecot hand on what `import_environment` names.",
-    "`fastgcm doctor --pid PID` says whether a process that runs has loaded the provider.",
+    "`grep fastgcm.so /proc/PID/maps` says whether a process that runs has loaded the provider.",
 ];
 
 /// The mode of a new configuration, before the umask: it names code that programs load, so nobody else may change it, whatever the umask
@@ -54,9 +53,6 @@ enum Given<'a> {
 
 /// Checks a configuration, and measures what it gains.
 pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
-    if let Some(pid) = args.pid {
-        return process::run(pid);
-    }
     let named = args.write.clone().or_else(|| args.file.clone());
     let named = named.or_else(|| env::var_os("OPENSSL_CONF").filter(|name| !name.is_empty()).map(Into::into));
     let is_named = named.is_some();

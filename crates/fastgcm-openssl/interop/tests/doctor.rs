@@ -1,16 +1,14 @@
 //! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows; on machines
-//! whose own configuration says little, or much; and of processes that run.
+//! whose own configuration says little, or much.
 
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use std::{
     env, fs,
-    os::unix::fs::{PermissionsExt, chown},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
+    process::{Command, Stdio},
 };
 use suite::passed;
 
@@ -333,125 +331,4 @@ fn written_safely() {
     let (code, said) = machine.doctor(&["--write", "z.cnf", "--module", module.to_str().unwrap()], PORTABLE);
     assert!(code == Some(2) && said.contains("have no such names") && !machine.path("z.cnf").exists(), "{said}");
     passed("openssl::written_safely", seen + 2, 6);
-}
-
-/// A process that waits for its input, and ends with the test.
-struct Waits(Child);
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        _ = (self.0.kill(), self.0.wait());
-    }
-}
-
-/// Of a process that runs it is told whether it has loaded the module; and if not, what the kernel says of
-/// why.
-#[test]
-fn processes() {
-    let machine = Machine::new("processes");
-    let copy = machine.path("fastgcm.so");
-    fs::copy(&machine.module, &copy).unwrap();
-    machine.written("right.cnf");
-    let right = machine.read("right.cnf").replace(machine.module.to_str().unwrap(), copy.to_str().unwrap());
-    fs::write(machine.path("right.cnf"), right).unwrap();
-    // With the rights of another user, whoever starts it.
-    let raised = machine.path("raised");
-    fs::copy(openssl(), &raised).unwrap();
-    fs::set_permissions(&machine.folder, fs::Permissions::from_mode(0o755)).unwrap();
-    chown(&raised, Some(65534), Some(65534)).unwrap();
-    fs::set_permissions(&raised, fs::Permissions::from_mode(0o4755)).unwrap();
-    let openssl = openssl();
-    let mut seen = 0;
-    for (program, configuration, code, wanted) in [
-        (&*openssl, Some("right.cnf"), 0, format!("has loaded {}\n", copy.display())),
-        (
-            &openssl,
-            Some("missing.cnf"),
-            7,
-            format!("it was started with OPENSSL_CONF={}: `fastgcm doctor ", machine.path("missing.cnf").display()),
-        ),
-        (&openssl, None, 7, "it was started without OPENSSL_CONF".into()),
-        (&raised, Some("right.cnf"), 7, "it has more rights than who started it".into()),
-        (Path::new("cat"), None, 7, "it has no library of OpenSSL 3 or 4 loaded".into()),
-        (&openssl, Some("right.cnf"), 0, "That file was replaced since".into()),
-    ] {
-        let mut command = machine.command(program);
-        if let Some(file) = configuration {
-            command.env("OPENSSL_CONF", machine.path(file));
-        }
-        if program != Path::new("cat") {
-            command.arg("dgst");
-        }
-        let waits = Waits(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let pid = waits.0.id().to_string();
-        let mut said = (None, String::new());
-        // It takes a moment until it has loaded all, and waits for its input.
-        for _ in 0..200 {
-            thread::sleep(Duration::from_millis(25));
-            if code == 0 && wanted.contains("replaced") {
-                // As `install` does it: a new file gets the name.
-                let mapped = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap().contains("fastgcm.so");
-                if mapped { fs::remove_file(&copy).unwrap_or_default() } else { continue }
-            }
-            said = machine.doctor(&["--pid", &pid], PORTABLE);
-            if said.1.contains(&wanted) {
-                break;
-            }
-        }
-        assert!(said.0 == Some(code) && said.1.contains(&wanted), "{wanted}: {said:?}");
-        seen += 1;
-    }
-    // What Java has mapped, in a program that takes less time to start.
-    let library = fs::read_to_string("/proc/self/maps").unwrap();
-    let library = library.lines().find_map(|line| Some(&line[line.find('/').filter(|_| line.contains("libc.so"))?..])).unwrap().to_owned();
-    for (name, code, wanted) in
-        [("libjvm.so", 7, "java -jar fastgcm-java"), ("libfastgcm_java.so", 0, "is a Java, and has loaded fastgcm-java")]
-    {
-        let preloaded = machine.path(name);
-        fs::copy(&library, &preloaded).unwrap();
-        let mut command = machine.command(Path::new("cat"));
-        command.env("LD_PRELOAD", &preloaded).stdin(Stdio::piped()).stdout(Stdio::null());
-        let waits = Waits(command.spawn().unwrap());
-        let mut said = (None, String::new());
-        for _ in 0..200 {
-            thread::sleep(Duration::from_millis(25));
-            said = machine.doctor(&["--pid", &waits.0.id().to_string()], PORTABLE);
-            if said.1.contains(wanted) {
-                break;
-            }
-        }
-        assert!(said.0 == Some(code) && said.1.contains(wanted), "{wanted}: {said:?}");
-        seen += 1;
-    }
-    let (code, said) = machine.doctor(&["--pid", "4194305"], PORTABLE);
-    assert!(code == Some(1) && said.contains("No such file"), "{said}");
-
-    // A process chooses its name, its files and its environment. They are shown, and no terminal obeys them; nor does a shell that gets the
-    // command as it stands there.
-    let strange = machine.path("\u{1b}]0;x\u{7}\u{61c}\n");
-    fs::create_dir(&strange).unwrap();
-    let program = strange.join("\u{1b}[2J\u{202e}");
-    std::os::unix::fs::symlink("/bin/cat", &program).unwrap();
-    for (file, environment, shown) in [
-        ("fastgcm.so", "", "/\\u{1b}]0;x\\u{7}\\u{61c}"),
-        ("other.so", "x\u{1b}[2J;true", "OPENSSL_CONF=x\\u{1b}[2J;true\n"),
-        ("other.so", "x;true", "OPENSSL_CONF=x;true: `fastgcm doctor 'x;true'` checks that\n"),
-    ] {
-        fs::copy(&library, strange.join(file)).unwrap();
-        let mut command = machine.command(&program);
-        command.env("LD_PRELOAD", strange.join(file)).env("OPENSSL_CONF", environment).stdin(Stdio::piped()).stdout(Stdio::null());
-        let waits = Waits(command.spawn().unwrap());
-        let mut said = String::new();
-        for _ in 0..200 {
-            thread::sleep(Duration::from_millis(25));
-            said = machine.doctor(&["--pid", &waits.0.id().to_string()], PORTABLE).1;
-            if said.contains(shown) {
-                break;
-            }
-        }
-        assert!(said.contains("\\u{1b}[2J\\u{202e} (") && said.contains(shown), "{said:?}");
-        assert!(!said.contains(|letter: char| letter != '\n' && letter.is_control() || "\u{61c}\u{202e}".contains(letter)), "{said:?}");
-        seen += 1;
-    }
-    passed("openssl::processes", seen + 1, 12);
 }
