@@ -59,6 +59,6 @@ small ecies 0.2.14 0.11.1 --no-default-features --features pure,secp256k1,x25519
 small mls-rs-crypto-rustcrypto 0.23.0 0.11.1 --lib -- --skip mls_core_tests
 small hpke 0.15.1 0.11.1 --no-default-features --features aes,alloc,getrandom,x25519 --lib
 small ssh-cipher 0.3.0 0.11.1 --features aes --tests
-large turso_core 0.8.3 0.11.1 --lib encryption
-large iceberg 0.10.1 0.11.1 --lib encryption
+large turso_core 0.8.3 0.10.3 --lib encryption
+large iceberg 0.10.1 0.10.3 --lib encryption
 END

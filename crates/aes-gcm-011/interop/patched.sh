@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What docs/migrating.md has for a dependency of somebody else's: two of these, which want the newest `aes-gcm` 0.10, have ours; and so has one whose lock
+# What docs/migrating.md has for a dependency of somebody else's: three of these, which want the newest `aes-gcm` 0.10, have ours; and so has one whose lock
 # file has an older version. And each of our versions has the number of that which it is tested beside.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -23,12 +23,12 @@ program() {
 is_ours() { head -1 <<< "$1" | grep -q '/program/aes-gcm)$'; }
 fail() { printf '%s\n' "$@" >&2; exit 1; }
 
-program 'pgp = "=0.21.0"' 'webrtc-dtls = "=0.12.0"'
+program 'pgp = "=0.21.0"' 'webrtc-dtls = "=0.12.0"' 'iceberg = "=0.10.1"'
 before=$(cargo tree -i aes-gcm) # the lock file then has theirs
 after=$(bash -euo pipefail -c "$recipe")
 echo "$after"
 if is_ours "$before" || ! is_ours "$after"; then fail 'Cargo takes RustCrypto'"'"'s:' "$after"; fi
-for name in pgp webrtc-dtls; do grep -q "$name v" <<< "$after" || fail "$name does not use it:" "$after"; done
+for name in pgp webrtc-dtls iceberg; do grep -q "$name v" <<< "$after" || fail "$name does not use it:" "$after"; done
 
 # With a lock file that has an earlier version Cargo does not use the patch, until it is told what the page says.
 program 'aes-gcm = "0.10"'

@@ -15,7 +15,7 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Providers in turn, in one virtual machine: `init`, `updateAAD` of 13 bytes and `doFinal` from one array to another (AES-256). Prints lines of `verb size provider best median`, in
  * nanoseconds of the thread's processor time a message; best and median are those of the rounds, after a third of them that warm up. All answers are compared first.
- * With any argument: streams instead.
+ * With `streams`: streams instead. With the name of a provider: that provider in a young virtual machine.
  */
 public final class Figures {
     private static final int[] SIZES = {16, 64, 256, 1420, 4096, 16384, 65536, 1 << 20};
@@ -132,6 +132,19 @@ public final class Figures {
         }
     }
 
+    /** Seals and opens 256 MiB in messages of 1 MiB. Prints `java provider seconds` of the process's processor time, the compiler's and the collector's included. */
+    private static void young(Provider provider) throws Exception {
+        com.sun.management.OperatingSystemMXBean process = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        Side side = new Side(provider, 1 << 20);
+        long start = process.getProcessCpuTime();
+        for (int message = 0; message < 256; message++) {
+            GCMParameterSpec iv = next();
+            side.seal(iv);
+            side.open(iv);
+        }
+        System.out.printf("%d %s %.2f%n", Runtime.version().feature(), provider.getName(), (process.getProcessCpuTime() - start) / 1e9);
+    }
+
     public static void main(String[] arguments) throws Exception {
         List<Provider> providers = new ArrayList<>(List.of(new io.github.fastgcm.Fastgcm(), Security.getProvider("SunJCE")));
         try {
@@ -141,7 +154,11 @@ public final class Figures {
         }
         System.out.println("# Java " + Runtime.version() + ", " + providers + ", " + io.github.fastgcm.Fastgcm.backend() + " by " + io.github.fastgcm.Fastgcm.way());
         if (arguments.length > 0) {
-            streams(providers.subList(0, 2));
+            if (arguments[0].equals("streams")) {
+                streams(providers.subList(0, 2));
+            } else {
+                young(providers.get(arguments[0].equals("Fastgcm") ? 0 : 1));
+            }
             return;
         }
         for (int size : SIZES) {

@@ -1,8 +1,8 @@
-"""Other people's programs with the provider: TLS between Java and OpenSSL, a Kafka broker and its clients, encrypted Parquet in Spark.
+"""Other people's programs with the provider: TLS between Java and OpenSSL, a Kafka broker and its clients.
 
-    python crates/fastgcm-java/interop/programs.py [--java HOME] OUT JAR [tls | kafka | spark]...
+    python crates/fastgcm-java/interop/programs.py [--java HOME] OUT JAR [tls | kafka]...
 
-The Python that runs it has pyspark for `spark`; `target/java-kafka` is what kafka/pom.xml makes. Java says itself which provider each cipher came from.
+`target/java-kafka` is what kafka/pom.xml makes. Java says itself which provider each cipher came from.
 """
 
 import argparse
@@ -11,7 +11,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -130,37 +129,7 @@ def kafka(java):
     print(f"   {ciphers} ciphers were initialised in broker, producer and consumer")
 
 
-def spark(java):
-    """Parquet that Spark encrypts with the provider and opens without it, and the other way round."""
-    import pyspark
-
-    jars = pathlib.Path(pyspark.__file__).parent / "jars"
-    classes = java.out / "kms"
-    run("javac", "-cp", f"{jars}/*", "-d", classes, HERE / "Kms.java")
-    folder = java.out / "spark"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-
-    def job(how, name, ours):
-        options = f"-Djava.security.properties={java.properties} {java.says[0]}" if ours else ""
-        path = os.pathsep.join(map(str, [java.jar, classes]))
-        with open(folder / f"{how}-{name}.log", "w") as log:
-            command = [sys.executable, HERE / "spark.py", how, folder / name, path, options]
-            said = run(*command, stderr=subprocess.STDOUT, timeout=600).decode()
-            log.write(said)
-        if ours:
-            used(said)
-        return said.split("rows: ")[1].split()[0]
-
-    assert (folder / "none").exists() is False
-    written = job("write", "ours", True), job("write", "theirs", False)
-    read = job("read", "ours", False), job("read", "theirs", True)
-    assert written == read and written[0] == written[1], f"{written} {read}"
-    assert all(path.read_bytes()[:4] == b"PARE" for path in folder.rglob("*.parquet")), "a file is not encrypted"
-    print(f"java::programs::spark ok {int(written[0])}", flush=True)
-
-
-ALL = {"tls": tls, "kafka": kafka, "spark": spark}
+ALL = {"tls": tls, "kafka": kafka}
 
 
 def main():
