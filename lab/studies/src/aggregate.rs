@@ -8,14 +8,14 @@
 //! With vectors of one block the two are the same.
 
 use crate::{
+    arm64_2019::tail::{Masked, Tail},
     multiply::step,
-    tail::{Masked, Tail},
 };
 use fastgcm::internals::{Isa, Multiply, fold, load, times_x};
 
 /// Powers of H in the layout that a multiplication wants, highest first.
 #[derive(Clone, Debug)]
-pub struct Powers {
+pub(crate) struct Powers {
     first: [u8; 16 * MOST],
     second: [u8; 16 * MOST],
     /// Entry n: what was left by zeros that met H^1 ..= H^n (see `Multiply::constant`).
@@ -23,23 +23,23 @@ pub struct Powers {
 }
 
 /// Powers that there is room for.
-pub const MOST: usize = 48;
+pub(crate) const MOST: usize = 48;
 
 impl Powers {
-    /// Not made yet.
-    pub const NONE: Self = Self { first: [0; 16 * MOST], second: [0; 16 * MOST], constants: [0; MOST + 1] };
+    /// Powers that have not been made yet.
+    pub(crate) const NONE: Self = Self { first: [0; 16 * MOST], second: [0; 16 * MOST], constants: [0; MOST + 1] };
 
-    /// H^1 ..= H^count. `h` is AES(0), its bytes in memory order.
+    /// Makes H^1 ..= H^count. `h` is AES(0), its bytes in memory order.
     #[inline(always)]
-    pub fn new<S: Isa, M: Multiply<S>>(s: S, h: u128, count: usize) -> Self {
+    pub(crate) fn new<S: Isa, M: Multiply<S>>(s: S, h: u128, count: usize) -> Self {
         let mut new = Self::NONE;
         new.fill::<S, M>(s, h, count);
         new
     }
 
-    /// The same in place, one power after the other.
+    /// Makes them in place, one power after the other.
     #[inline(always)]
-    pub fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: u128, count: usize) {
+    pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: u128, count: usize) {
         let h = s.splat(times_x(h.swap_bytes()));
         let entry = M::table(s, h, fold(s, h));
         let mut power = h;
@@ -53,20 +53,20 @@ impl Powers {
         }
     }
 
-    /// What zeros leave that meet H^n ..= H^1.
+    /// Returns what zeros leave that meet H^n ..= H^1.
     #[inline(always)]
     pub(crate) fn constants(&self, n: usize) -> u128 {
         self.constants[n]
     }
 
-    /// The entries of H^n, H^(n-1) ... H^1, as bytes.
+    /// Returns the entries of H^n, H^(n-1) ... H^1, as bytes.
     #[inline(always)]
     pub(crate) fn from(&self, n: usize) -> (&[u8], &[u8]) {
         let at = 16 * (MOST - n);
         (&self.first[at..], &self.second[at..])
     }
 
-    /// H^n in every lane.
+    /// Returns H^n in every lane.
     #[inline(always)]
     fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
         let (first, second) = self.from(n);
@@ -79,13 +79,13 @@ impl Powers {
     }
 }
 
-/// The first lane. (All are added, and only the first is not zero.)
+/// Returns the first lane. (All are added, and only the first is not zero.)
 #[inline(always)]
 fn lane<S: Isa>(s: S, v: S::V) -> u128 {
     s.fold(s.keep_first(v, 16))
 }
 
-/// Blocks that meet the powers down to H^1, with the hash of what came before in the first of them, and perhaps one block more, mirrored, as
+/// Multiplies blocks by the powers down to H^1, with the hash of what came before in the first of them, and perhaps one block more, mirrored, as
 /// the last: their sum, reduced, lane by lane.
 #[inline(always)]
 pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash: S::V, data: &[u8], last: Option<u128>) -> S::V {
@@ -113,14 +113,14 @@ pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash
         let at = 16 * (n - 1);
         meet!(s.first(last), &first[at..at + 16], &second[at..at + 16]);
     }
-    let _ = before; // nobody has it now
+    let _ = before; // it has been added
     M::reduce(s, sum, s.first(powers.constants[n]))
 }
 
-/// Packed GHASH: `n` blocks meet H^n ..= H^1, and are reduced together. `hash` is that of what came before, mirrored, and so is the result. A
+/// Hashes packed: `n` blocks meet H^n ..= H^1, and are reduced together. `hash` is that of what came before, mirrored, and so is the result. A
 /// last part of fewer blocks meets lower powers; its last block is filled up with zeros.
 #[inline(always)]
-pub fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u128, data: &[u8]) -> u128 {
+pub(crate) fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u128, data: &[u8]) -> u128 {
     let mut hash = s.first(hash);
     for (i, data) in data.chunks(16 * n).enumerate() {
         // The lanes of the group before meet in the first block of this one.
@@ -130,11 +130,11 @@ pub fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u12
     s.fold(hash)
 }
 
-/// Lane-deferred: the V = `vectors` vectors of a turn meet H^VB, H^(V-1)B ... H^B (B blocks a vector) in every lane, so that each lane
+/// Hashes lane-deferred: the V = `vectors` vectors of a turn meet H^VB, H^(V-1)B ... H^B (B blocks a vector) in every lane, so that each lane
 /// has a chain of its own from turn to turn.
 /// The lanes are added once, behind the last block, having met H^B ..= H^1 there.
 #[inline(always)]
-pub fn deferred<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, vectors: usize, hash: u128, mut data: &[u8]) -> u128 {
+pub(crate) fn deferred<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, vectors: usize, hash: u128, mut data: &[u8]) -> u128 {
     let vector = 16 * S::BLOCKS;
     let mut hash = s.first(hash);
     let constant = (1..=vectors).fold(0, |sum, i| sum ^ powers.constant(i * S::BLOCKS));
@@ -155,9 +155,4 @@ pub fn deferred<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, vectors: usize, h
         hash = group::<S, M, Masked>(s, powers, hash, data, None);
     }
     s.fold(hash)
-}
-
-/// Powers that [`deferred`] asks for: a turn, and up to a vector behind it. [`packed`] asks for `n`.
-pub const fn powers_of_deferred(blocks: usize, vectors: usize) -> usize {
-    (vectors + 1) * blocks
 }

@@ -4,43 +4,44 @@
 //! [`styles()`] lists them. Stitched is not here: that is the library itself. These are written to be compared with each other, and plainly: a
 //! loop where the library has straight-line code.
 
-pub mod styles;
-
-pub use styles::{AnyStyle, STYLES, Style, styles};
-
 use crate::{
-    aggregate::{Powers, group},
-    tail::{Masked, Tail},
+    aggregate::{Powers, group, packed},
+    arm64_2019::tail::{Masked, Overlapping, Right, StackBuffer, Tail},
+    multiply::{Baseline, Of2010},
 };
-use fastgcm::internals::{Isa, Multiply, load, round_keys, store};
+use fastgcm::{
+    Backend,
+    internals::{Bits, Isa, Job, KeyFolded, Multiply, load, round_keys, store},
+};
+use std::marker::PhantomData;
 
 /// Spells a block out once for each index, which is a constant: in a loop, the states of AES would stand in memory. (As in the library.)
 macro_rules! each {
     ($i:ident in $($n:literal)+ => $body:block) => { $({ const $i: usize = $n; $body })+ };
 }
 
-/// What is derived from a key.
+/// The round keys and powers of H that are derived from a key.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub(crate) struct Key {
     keys: [u128; 15],
     rounds: usize,
     powers: Powers,
 }
 
-/// A way to do a message.
+/// The order in which a message is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// AES and GHASH each have a pass over the whole text; else they take turns, one group of vectors each.
-    pub two_passes: bool,
+    pub(crate) two_passes: bool,
     /// The lengths are hashed together with the last blocks; else with a reduction of their own.
-    pub folded_tag: bool,
+    pub(crate) folded_tag: bool,
     /// Sealing, each group is hashed beside the AES of the one behind it. (Opening, ciphertext need not wait for AES.)
-    pub pipelined: bool,
+    pub(crate) pipelined: bool,
 }
 
 /// Derives a key for `WAYS` vectors at once.
 #[inline(always)]
-pub fn expand<S: Isa, M: Multiply<S>, const WAYS: usize>(s: S, bytes: &[u8]) -> Key {
+pub(crate) fn expand<S: Isa, M: Multiply<S>, const WAYS: usize>(s: S, bytes: &[u8]) -> Key {
     let (keys, rounds) = round_keys(s, bytes);
     let mut key = Key { keys, rounds, powers: Powers::NONE };
     let h = encrypt(s, &key, 0);
@@ -50,7 +51,7 @@ pub fn expand<S: Isa, M: Multiply<S>, const WAYS: usize>(s: S, bytes: &[u8]) -> 
 
 /// Seals or opens in place, `WAYS` vectors at once, and returns the tag that the message has or should have.
 #[inline(always)]
-pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: bool>(
+pub(crate) fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: bool>(
     s: S,
     key: &Key,
     shape: Shape,
@@ -109,7 +110,7 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
     }
     if right > 0 {
         hash = if text.len() < 16 {
-            // Who has less than 16 bytes puts them at the end of so many.
+            // Fewer than 16 bytes stand at the end of so many.
             let (mut sixteen, from) = ([0; 16], 16 - text.len());
             sixteen[from..].copy_from_slice(text);
             let hash = from_the_right::<S, M, SEAL>(s, key, counter, hash, &mut sixteen, from);
@@ -130,7 +131,7 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
     s.fold(s.byte_swap(hash)) ^ encrypt(s, key, j0)
 }
 
-/// Counter mode alone, from block `from` of a message on: for threads that share one.
+/// Encrypts in counter mode alone, from block `from` of a message on: for threads that share one.
 #[inline(always)]
 fn keystream<S: Isa, T: Tail, const WAYS: usize>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
     let mut counter = s.add32(s.splat(j0(nonce).swap_bytes() + from as u128), load(s, &LANES[..16 * S::BLOCKS]));
@@ -139,7 +140,7 @@ fn keystream<S: Isa, T: Tail, const WAYS: usize>(s: S, key: &Key, nonce: &[u8; 1
     }
 }
 
-/// The last 1 to 63 bytes, `text[from..]`, of 16 or more, as the post of 2019 has them: four loads whatever there is, whose addresses stay where they are
+/// Encrypts and hashes the last 1 to 63 bytes, `text[from..]`, of 16 or more, as the post of 2019 does: four loads whatever there is, whose addresses stay where they are
 /// if there is nothing before; four blocks of keystream, of which the first may be of no use; blocks, counters and powers of H end on the right.
 /// (Its table of permutations shifts the last block; here that is a shift.) Returns the hash.
 #[inline(always)]
@@ -181,16 +182,16 @@ fn from_the_right<S: Isa, M: Multiply<S>, const SEAL: bool>(
             sum = M::add(s, sum, M::product(s, ready));
         }
     });
-    let _ = before; // nobody has it now
+    let _ = before; // it has been added
     M::reduce(s, sum, s.first(key.powers.constants(blocks)))
 }
 
-/// The bytes from there on, as a number.
+/// Returns the 16 bytes from there on as a number.
 fn read_word(text: &[u8], at: usize) -> u128 {
     text[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
-/// The pre-counter block of a nonce of 96 bits, its bytes in memory order.
+/// Returns the pre-counter block of a nonce of 96 bits, its bytes in memory order.
 #[inline(always)]
 fn j0(nonce: &[u8; 12]) -> u128 {
     let mut j0 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
@@ -198,7 +199,7 @@ fn j0(nonce: &[u8; 12]) -> u128 {
     u128::from_le_bytes(j0)
 }
 
-/// Counter mode for up to `WAYS` vectors. AES runs on all of them, whatever the text's length. Returns the next counters.
+/// Encrypts up to `WAYS` vectors in counter mode. AES runs on all of them, whatever the text's length. Returns the next counters.
 #[inline(always)]
 fn ctr<S: Isa, T: Tail, const WAYS: usize>(s: S, keys: &[u128], mut counter: S::V, text: &mut [u8]) -> S::V {
     let (vector, step) = (16 * S::BLOCKS, s.splat(S::BLOCKS as u128));
@@ -232,7 +233,7 @@ fn ctr<S: Isa, T: Tail, const WAYS: usize>(s: S, keys: &[u128], mut counter: S::
     counter
 }
 
-/// AES of one block.
+/// Encrypts one block.
 #[inline(always)]
 fn encrypt<S: Isa>(s: S, key: &Key, block: u128) -> u128 {
     let [first, middle @ .., last] = &key.keys[..=key.rounds] else { return 0 };
@@ -246,9 +247,155 @@ fn encrypt<S: Isa>(s: S, key: &Key, block: u128) -> u128 {
     s.fold(s.keep_first(s.last_round(x, prev, s.state(s.splat(*last)), s.splat(0)), 16))
 }
 
-/// How far the first counter of lane l is from J0, mirrored.
+/// The distance of the first counter of lane l from J0, mirrored.
 static LANES: [u8; 64] = {
     let mut lanes = [0; 64];
     (lanes[0], lanes[16], lanes[32], lanes[48]) = (1, 2, 3, 4);
     lanes
 };
+
+/// A style with a name.
+pub(crate) trait Style: Copy {
+    /// The name in a table.
+    const NAME: &'static str;
+    /// Derives a key.
+    fn expand<S: Isa + Bits>(s: S, key: &[u8]) -> Key;
+    /// Seals or opens.
+    fn crypt<S: Isa + Bits, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128;
+    /// Encrypts in counter mode alone, from block `from` of a message on.
+    fn keystream<S: Isa + Bits>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]);
+    /// Hashes alone, from zero.
+    fn ghash<S: Isa + Bits>(s: S, key: &Key, text: &[u8]) -> u128;
+}
+
+macro_rules! styles {
+    ($($(#[$doc:meta])* $style:ident $name:literal: $multiply:ty, $ways:literal ways, $tail:ty, two passes $two:literal, folded tag $folded:literal, pipelined $pipelined:literal;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub(crate) struct $style;
+
+            impl Style for $style {
+                const NAME: &'static str = $name;
+
+                #[inline(always)]
+                fn expand<S: Isa + Bits>(s: S, key: &[u8]) -> Key {
+                    expand::<S, $multiply, $ways>(s, key)
+                }
+
+                #[inline(always)]
+                fn crypt<S: Isa + Bits, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128 {
+                    let shape = Shape { two_passes: $two, folded_tag: $folded, pipelined: $pipelined };
+                    crypt::<S, $multiply, $tail, $ways, SEAL>(s, key, shape, nonce, aad, text)
+                }
+
+                #[inline(always)]
+                fn keystream<S: Isa + Bits>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
+                    keystream::<S, $tail, $ways>(s, key, nonce, from, text);
+                }
+
+                #[inline(always)]
+                fn ghash<S: Isa + Bits>(s: S, key: &Key, text: &[u8]) -> u128 {
+                    packed::<S, $multiply>(s, &key.powers, S::BLOCKS * $ways, 0, text)
+                }
+            }
+        )+
+
+        /// Names of all styles.
+        pub(crate) const STYLES: &[&str] = &[$($name),+];
+
+        /// Returns all styles, for that back end.
+        pub(crate) fn styles(backend: Backend) -> Vec<AnyStyle> {
+            vec![$(AnyStyle::new::<$style>(backend)),+]
+        }
+    };
+}
+
+styles! {
+    /// AES has a pass over the whole text, GHASH another, each 8 vectors at a time: as many reductions as if they took turns.
+    TwoPasses "two passes": KeyFolded, 8 ways, Masked, two passes true, folded tag false, pipelined false;
+    /// AES and GHASH take turns, 8 vectors each; text and lengths have one reduction.
+    Folded "K'": KeyFolded, 8 ways, Masked, two passes false, folded tag true, pipelined false;
+    /// The same with the 18 instructions of the baseline.
+    FoldedBefore "baseline": Baseline, 8 ways, Masked, two passes false, folded tag true, pipelined false;
+    /// AAD, text and lengths have a reduction each.
+    ThreeReductions "K', three reductions": KeyFolded, 8 ways, Masked, two passes false, folded tag false, pipelined false;
+    /// The same with the baseline.
+    ThreeReductionsBefore "baseline, three reductions": Baseline, 8 ways, Masked, two passes false, folded tag false, pipelined false;
+    /// 2010, standard: one block, one reduction.
+    Standard2010 "standard, N = 1": Of2010, 1 ways, Masked, two passes false, folded tag false, pipelined false;
+    /// 2010, packed: four blocks, one reduction.
+    Packed2010 "packed, N = 4": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined false;
+    /// And pipelined: a group is hashed beside the AES of the next one (section 2.1, figure 2).
+    Pipelined2010 "packed, N = 4, pipelined": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined true;
+    /// Linux on Arm before 2019: two at a time, the tail through a buffer, the tag on its own.
+    TwoWays "2-way, stack buffer": KeyFolded, 2 ways, StackBuffer, two passes false, folded tag false, pipelined false;
+    /// And after: four, the tail at once from the right to the left, the lengths as a block of their own.
+    FromTheRight "4-way, tail from the right": KeyFolded, 4 ways, Right, two passes false, folded tag false, pipelined false;
+    /// The same with ours for the tail: overlapping loads, the tag folded in.
+    FourWays "4-way, overlapping, folded tag": KeyFolded, 4 ways, Overlapping, two passes false, folded tag true, pipelined false;
+    /// Five, which that author found best for counter mode alone.
+    FiveWays "5-way, overlapping, folded tag": KeyFolded, 5 ways, Overlapping, two passes false, folded tag true, pipelined false;
+}
+
+/// A style on a back end.
+pub(crate) struct AnyStyle {
+    pub(crate) name: &'static str,
+    backend: Backend,
+    answer: fn(Backend, Question<'_>) -> u128,
+}
+
+/// A question to a style. The answer is a tag or a hash, where there is one.
+enum Question<'a> {
+    Expand(&'a mut Key, &'a [u8]),
+    Crypt(bool, &'a mut Key, &'a [u8; 12], &'a [u8], &'a mut [u8]),
+    Keystream(&'a Key, &'a [u8; 12], usize, &'a mut [u8]),
+    Ghash(&'a Key, &'a [u8]),
+}
+
+struct Answer<'a, Y>(Question<'a>, PhantomData<Y>);
+
+impl<Y: Style> Job for Answer<'_, Y> {
+    type Output = u128;
+
+    #[inline(always)]
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> u128 {
+        match self.0 {
+            Question::Expand(new, key) => *new = Y::expand(s, key),
+            Question::Crypt(true, key, nonce, aad, text) => return Y::crypt::<S, true>(s, key, nonce, aad, text),
+            Question::Crypt(false, key, nonce, aad, text) => return Y::crypt::<S, false>(s, key, nonce, aad, text),
+            Question::Keystream(key, nonce, from, text) => Y::keystream(s, key, nonce, from, text),
+            Question::Ghash(key, text) => return Y::ghash(s, key, text),
+        }
+        0
+    }
+}
+
+impl AnyStyle {
+    fn new<Y: Style>(backend: Backend) -> Self {
+        let answer = |backend: Backend, question: Question<'_>| backend.run(Answer(question, PhantomData::<Y>)).unwrap_or(0);
+        Self { name: Y::NAME, backend, answer }
+    }
+
+    /// Derives a key of 16, 24 or 32 bytes.
+    pub(crate) fn expand(&self, key: &[u8]) -> Key {
+        let mut new = Key { keys: [0; 15], rounds: 0, powers: Powers::NONE };
+        (self.answer)(self.backend, Question::Expand(&mut new, key));
+        new
+    }
+
+    /// Seals or opens in place, and returns the tag that the message has or should have.
+    pub(crate) fn crypt(&self, seal: bool, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        (self.answer)(self.backend, Question::Crypt(seal, key, nonce, aad, text)).to_le_bytes()
+    }
+
+    /// Encrypts in counter mode alone, from that block of the message on.
+    pub(crate) fn keystream(&self, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
+        (self.answer)(self.backend, Question::Keystream(key, nonce, from, text));
+    }
+
+    /// Hashes whole blocks alone, from zero. The result's highest bit is the block's first.
+    pub(crate) fn ghash(&self, key: &Key, text: &[u8]) -> u128 {
+        (self.answer)(self.backend, Question::Ghash(key, text))
+    }
+}

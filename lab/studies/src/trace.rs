@@ -8,51 +8,35 @@
 use fastgcm::internals::{Bits, Isa, Vectors};
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     thread_local,
 };
 
-/// The token, of vectors of `B` blocks.
+/// The instruction set, with vectors of `B` blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Trace<const B: usize>;
+pub(crate) struct Trace<const B: usize>;
 
-/// A vector: where it came from.
+/// A vector: the number of the operation that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct V(usize);
+pub(crate) struct V(usize);
 
-/// Of what kind an operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A constant that is zero, or any other: in a register or in memory, made by nobody.
-    Zero,
-    /// Another constant, or a block in every lane.
-    Constant,
-    /// Carry-less multiplication.
-    Multiplication,
-    /// The same by the constant of the key-folded and the folding reductions.
-    Folding,
-    /// XOR, of two.
-    Xor,
-    /// Halves swapped, or brought together from two vectors.
-    Shuffle,
-    /// Bits or bytes shifted.
-    Shift,
-    /// The bytes of a block reversed.
-    ByteSwap,
-    /// All lanes added.
-    LanesAdded,
-    /// A whole vector read.
-    Load,
-    /// Fewer bytes, but more than one, read.
-    PartLoad,
-    /// A single byte read.
-    ByteLoad,
-    /// A vector, or a part of it, written.
-    Store,
-    /// A round of AES, the last one included.
-    Round,
-    /// Anything else: counters, lanes replaced or cut off.
-    Other,
+/// The kind of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Zero,           // a constant that is zero: it is made by no operation
+    Constant,       // any other constant, or a block in every lane
+    Multiplication, // carry-less multiplication
+    Folding,        // the same by the constant of the key-folded and the folding reductions
+    Xor,            // XOR of two
+    Shuffle,        // halves swapped, or brought together from two vectors
+    Shift,          // bits or bytes shifted
+    ByteSwap,       // the bytes of a block reversed
+    LanesAdded,     // all lanes added
+    Load,           // a whole vector read
+    PartLoad,       // fewer bytes, but more than one, read
+    ByteLoad,       // a single byte read
+    Store,          // a vector, or a part of it, written
+    Round,          // a round of AES, the last one included
+    Other,          // anything else: counters, lanes replaced or cut off
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +45,7 @@ struct Operation {
     uses: [usize; 3],
 }
 
-/// No operand.
+/// The number of no operation: there is no operand.
 const NONE: usize = usize::MAX;
 
 thread_local! {
@@ -70,12 +54,12 @@ thread_local! {
     static OPERATIONS: RefCell<Vec<Operation>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What was done, in order.
+/// The operations that were done, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Done(Vec<Operation>);
+pub(crate) struct Done(Vec<Operation>);
 
-/// Writes down what `work` does.
-pub fn trace<T>(work: impl FnOnce() -> T) -> Done {
+/// Traces what `work` does.
+pub(crate) fn trace<T>(work: impl FnOnce() -> T) -> Done {
     OPERATIONS.take();
     RUN.set(RUN.get() + 1);
     work();
@@ -83,37 +67,30 @@ pub fn trace<T>(work: impl FnOnce() -> T) -> Done {
 }
 
 impl Done {
-    /// How many of each kind that there are.
-    pub fn counts(&self) -> BTreeMap<Kind, usize> {
-        let mut counts = BTreeMap::new();
-        self.0.iter().for_each(|operation| *counts.entry(operation.kind).or_default() += 1);
-        counts
-    }
-
-    /// How many of one kind.
-    pub fn count(&self, kind: Kind) -> usize {
+    /// Counts one kind.
+    pub(crate) fn count(&self, kind: Kind) -> usize {
         self.0.iter().filter(|operation| operation.kind == kind).count()
     }
 
-    /// How often one of the second kind comes next after one of the first, whatever else stands between them: how often they take turns.
-    pub fn turns(&self, first: Kind, second: Kind) -> usize {
+    /// Counts how often one of the second kind comes next after one of the first, whatever else stands between them: how often they take turns.
+    pub(crate) fn turns(&self, first: Kind, second: Kind) -> usize {
         let kinds: Vec<Kind> = self.0.iter().map(|operation| operation.kind).filter(|kind| [first, second].contains(kind)).collect();
         kinds.windows(2).filter(|pair| **pair == [first, second]).count()
     }
 
-    /// Carry-less multiplications, the foldings included.
-    pub fn multiplications(&self) -> usize {
+    /// Counts carry-less multiplications, the foldings included.
+    pub(crate) fn multiplications(&self) -> usize {
         self.count(Kind::Multiplication) + self.count(Kind::Folding)
     }
 
-    /// All that is done in registers.
-    pub fn operations(&self) -> usize {
+    /// Counts what is done in registers.
+    pub(crate) fn operations(&self) -> usize {
         self.0.iter().filter(|operation| operation.kind.cycles() > 0).count()
     }
 
-    /// The longest chain of operations that wait for each other, in cycles of Skylake: 7 for a multiplication, 4 for a round of AES, 1 for
+    /// Returns the longest chain of operations that wait for each other, in cycles of Skylake: 7 for a multiplication, 4 for a round of AES, 1 for
     /// anything else that is done in registers. (uops.info; loads, which wait for nothing here, are 0.)
-    pub fn latency(&self) -> usize {
+    pub(crate) fn latency(&self) -> usize {
         let mut ready = Vec::with_capacity(self.0.len());
         for operation in &self.0 {
             let start = operation.uses.iter().filter(|used| **used != NONE).map(|used| ready[*used]).max().unwrap_or(0);
@@ -122,9 +99,9 @@ impl Done {
         ready.into_iter().max().unwrap_or(0)
     }
 
-    /// The greatest number of vectors that have been made, and will still be used: what has to be in registers. Constants are not counted,
+    /// Returns the greatest number of vectors that have been made, and will still be used: what has to be in registers. Constants are not counted,
     /// nor is what is loaded only to be an operand at once (it can come from memory).
-    pub fn live(&self) -> usize {
+    pub(crate) fn live(&self) -> usize {
         let mut last_use = vec![0; self.0.len()];
         for (at, operation) in self.0.iter().enumerate() {
             operation.uses.iter().filter(|used| **used != NONE).for_each(|used| last_use[*used] = at);
@@ -158,7 +135,7 @@ impl Kind {
 /// that. Greater than the upper half of any constant.
 const OF_A_VECTOR: u128 = 0xff5e_ed00_0000_0000;
 
-/// Writes one down.
+/// Writes an operation down.
 fn note(kind: Kind, uses: &[V]) -> V {
     let mut operands = [NONE; 3];
     operands.iter_mut().zip(uses).for_each(|(operand, used)| *operand = used.0);
