@@ -27,7 +27,7 @@ pub(super) fn table(libraries: &[Library], linux: Option<&Path>) -> Table {
     PAPER.iter().for_each(|(name, cells)| table.row(*name, cells));
     linux.and_then(of_linux).into_iter().flatten().for_each(|[name, lines, bytes]| table.row(name, [lines, "-".into(), bytes]));
     let [algorithm, operations] = [ALGORITHM, OPERATIONS].map(|modules| {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/fastgcm/src");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/fastgcm/src");
         let paths = modules.iter().flat_map(|module| [source.join(module), source.join(format!("{module}.rs"))]);
         sum(paths.filter(|path| path.exists()).map(|path| lines(&path)))
     });

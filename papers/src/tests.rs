@@ -152,7 +152,7 @@ fn cases_do_what_they_say() {
         assert_eq!((text.clone(), *tag), fastgcm_model::seal(&[1; 24], &[4; 12], &[2; 13], &vec![3; bytes]));
     }
     assert_eq!((stepped.len(), markers.get()), (2, 4));
-    println!("studies::cases ok {}", 3 * 2 + 2);
+    println!("papers::cases ok {}", 3 * 2 + 2);
 }
 
 /// Pairs of factors: every pair of single bits, which fixes a bilinear function, and 10,000 others.
@@ -185,7 +185,7 @@ fn every_multiplication_proved_and_counted() {
     let mut proofs = Proofs::default();
     multiply::all(SYMBOLIC, &mut proofs);
     assert_eq!(proofs.0, NAMES);
-    passed("studies::proved", proofs.0.len(), 13);
+    passed("papers::proved", proofs.0.len(), 13);
 
     struct Counts(Vec<(&'static str, [usize; 4])>);
     impl Visit<Trace<1>> for Counts {
@@ -283,7 +283,7 @@ fn every_way_to_aggregate_at_every_length() {
                 checked += 1;
             }
         }
-        passed(&format!("studies::aggregate/{row}"), checked, NAMES.len() * wanted.len() * (PACKED.len() + DEFERRED.len()));
+        passed(&format!("papers::aggregate/{row}"), checked, NAMES.len() * wanted.len() * (PACKED.len() + DEFERRED.len()));
     }
 }
 
@@ -312,7 +312,7 @@ fn every_style_at_every_length() {
                 }
             }
         }
-        passed(&format!("studies::message/{row}"), checked, 3 * STYLES.len() * 1101);
+        passed(&format!("papers::message/{row}"), checked, 3 * STYLES.len() * 1101);
     }
 }
 
@@ -349,5 +349,5 @@ fn every_style_counted() {
     ];
     assert_eq!(found.map(|((name, _), _)| name), STYLES);
     found.iter().for_each(|((name, found), wanted)| assert_eq!(found, wanted, "{name}"));
-    passed("studies::styles", found.len(), STYLES.len());
+    passed("papers::styles", found.len(), STYLES.len());
 }

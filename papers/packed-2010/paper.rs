@@ -230,6 +230,6 @@ mod tests {
                 checked += 2;
             }
         }
-        passed("studies::packed_2010", checked, 36 + 7 * 3 * 2);
+        passed("papers::packed_2010", checked, 36 + 7 * 3 * 2);
     }
 }

@@ -6,7 +6,7 @@
 # The kernel lies at an address of 31 bits, a library anywhere. So two loads become relative to where they stand: one that belongs to another
 # mode, and one for the end of AAD, of any length but a multiple of 16, which has an instruction more then.
 set -eu
-rivals=$(realpath "$(dirname "$0")/../../bench/rivals")
+rivals=$(realpath "$(dirname "$0")/../../lab/bench/rivals")
 mkdir -p "$1"
 cd "$1"
 for version in 6.1 6.12; do

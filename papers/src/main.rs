@@ -1,4 +1,4 @@
-//! The program `fastgcm-studies`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the same tables
+//! The program `fastgcm-papers`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the same tables
 //! measured here.
 //!
 //! ```text
@@ -115,7 +115,7 @@ const MEASURED: &str = "## Measured\n\n";
 
 /// Compares the answers of all contenders, then replays the source.
 fn measure(options: &Options, replay: Replay) -> Result<Report> {
-    let mut machine = Machine::here(concat!("fastgcm-studies ", env!("CARGO_PKG_VERSION")));
+    let mut machine = Machine::here(concat!("fastgcm-papers ", env!("CARGO_PKG_VERSION")));
     machine.program += if options.quick { ", --quick: a glance, few samples" } else { "" };
     // Threads are what that source is about.
     machine.pinned_to = if options.name == "solaris-2010" { None } else { pin() };

@@ -171,6 +171,6 @@ mod tests {
             assert_eq!(once.live(), every.live(), "figure 9 frees no register");
             checked += 1;
         }
-        passed("studies::ghash_2023", checked, 64 + 2 * 2 + 9);
+        passed("papers::ghash_2023", checked, 64 + 2 * 2 + 9);
     }
 }

@@ -188,7 +188,7 @@ mod tests {
         for row in rows().into_iter().filter(|row| *row != Backend::Portable) {
             let ways = [copies::<Masked>(row), copies::<Overlapping>(row), copies::<StackBuffer>(row), copies::<ByteLoop>(row)];
             assert!(ways.iter().all(|checked| *checked == ways[0]));
-            println!("studies::tails/{row} ok {}", ways.iter().sum::<usize>());
+            println!("papers::tails/{row} ok {}", ways.iter().sum::<usize>());
         }
         for length in 1..=100 {
             assert_eq!(sealed::<ByteLoop>(length).count(Kind::ByteLoad), 2 * (length % 16) + 12, "{length}");
@@ -197,6 +197,6 @@ mod tests {
             assert!(length % 64 == 1 || sealed::<Overlapping>(length).count(Kind::ByteLoad) == 0, "{length}");
             assert!(length % 16 == 1 || sealed::<Masked>(length).count(Kind::ByteLoad) == 0, "{length}");
         }
-        passed("studies::arm64_2019", checked, 4 * 9);
+        passed("papers::arm64_2019", checked, 4 * 9);
     }
 }

@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(each.bytes, 3 * 5 * 32);
         let second = Done { ended: each.began + std::time::Duration::from_secs(2), bytes: 6_000_000, ..each };
         assert_eq!(second.mb_per_s(), 3.0);
-        passed("studies::solaris_2010", checked, 11 + 4 + 9 + 3 * 4 * 2);
+        passed("papers::solaris_2010", checked, 11 + 4 + 9 + 3 * 4 * 2);
     }
 
     /// The multiplications without an instruction are SP 800-38D's, and hashes of parts make the hash of the whole.
@@ -321,6 +321,6 @@ mod tests {
             let parts = [(0, first), (first, second), (second, 64)].map(|(from, to)| (hash(&text[16 * from..16 * to]), to - from));
             assert_eq!(combine(H, &parts), whole, "{first} {second}");
         }
-        println!("studies::without_an_instruction ok {}", 2 * pairs().count() + 65 * 66 / 2);
+        println!("papers::without_an_instruction ok {}", 2 * pairs().count() + 65 * 66 / 2);
     }
 }

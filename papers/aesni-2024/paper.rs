@@ -101,6 +101,6 @@ mod tests {
                 checked += 1;
             }
         }
-        passed("studies::aesni_2024", checked, 138 + 2 * rows.len());
+        passed("papers::aesni_2024", checked, 138 + 2 * rows.len());
     }
 }
