@@ -8,7 +8,7 @@ use anyhow::Result;
 use fastgcm::{Backend, Key, Tag};
 use fastgcm_measure::{
     Case, Contender, Measured, Measurement, Sampler,
-    aead::{self, AnyImplementation, Buffers, NonceFrom, Verb, Work},
+    aead::{self, AnyImplementation, Buffers, Verb, Work},
 };
 use std::{hint::black_box, path::Path, time::Duration};
 
@@ -144,7 +144,7 @@ impl Message {
     pub(crate) fn by<'a>(self, implementation: &'a dyn AnyImplementation, buffers: &'a Buffers) -> Option<Contender<'a>> {
         let verb = if self.seal { Verb::Seal } else { Verb::Open };
         let Self { key_bits, bytes, aad, .. } = self;
-        implementation.contender(Work { verb, key_bits, bytes, aad, nonce: NonceFrom::Prepared }, buffers)
+        implementation.contender(Work { verb, key_bits, bytes, aad }, buffers)
     }
 
     /// The contender of a style. It works in place, and nobody compares its tag: one comparison less than the library has.
