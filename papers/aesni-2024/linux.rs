@@ -127,8 +127,8 @@ fn new_levels(library: &'static Library) -> Result<Vec<(Backend, Linux612)>> {
     here.map(|(backend, name, ends, _)| Ok((backend, functions(name, ends)?))).collect()
 }
 
-/// Compares their answers with the model's, for all lengths up to 2,000 and some at which the kernel's choice changes, all lengths of keys, and AAD of
-/// several lengths.
+/// Compares their answers with the model's, for all lengths up to 2,000 and some at which the kernel's choice changes, all lengths of keys, and
+/// AAD of several lengths.
 pub(crate) fn check(implementations: &[&dyn AnyImplementation]) -> Result<()> {
     let bytes: Vec<u8> = (0..5000_u32).map(|i| (i * i / 8) as u8).collect();
     for key in [16, 24, 32] {
@@ -229,8 +229,8 @@ impl ForeignKey for Key612 {
         let counter = [2, u32::from_be_bytes([i, j, k, l]), u32::from_be_bytes([e, f, g, h]), u32::from_be_bytes([a, b, c, d])];
         let (mut hash, aad, text) = ([0; 16], call.aad.len(), call.len);
         let update = if call.seal { functions.encrypt } else { functions.decrypt };
-        // SAFETY: the key is ours, and the caller answers for the text. The kernel asks for nothing of AAD or text where there is none. The tag has 16
-        // bytes.
+        // SAFETY: the key is ours, and the caller answers for the text. The kernel asks for nothing of AAD or text where there is none.
+        // The tag has 16 bytes.
         unsafe {
             if aad > 0 {
                 (functions.aad)(&**key, &mut hash, call.aad.as_ptr(), aad as i32);

@@ -1,7 +1,7 @@
 //! Counts how much source and machine code a back end is.
 //!
-//! Source is what stands for the kernel's assembly, `gcm`, `ghash`, `aes` and the one page of operations, and not what tests it. Machine code is every
-//! function of the row in the table's own module, all lengths of key and of message, by the program's own table of symbols.
+//! Source is what stands for the kernel's assembly, `gcm`, `ghash`, `aes` and the one page of operations, and not what tests it. Machine code is
+//! every function of the row in the table's own module, all lengths of key and of message, by the program's own table of symbols.
 
 use crate::{
     bench::Library,
@@ -62,8 +62,8 @@ fn lines(path: &Path) -> [usize; 2] {
     [text.lines().count(), text.lines().filter(is_code).count()]
 }
 
-/// The rows of the kernel's assembly: what, lines of source, bytes. Of the file that has other modes, too, it is what stands between the first macro and
-/// the end of the last function of GCM.
+/// The rows of the kernel's assembly: what, lines of source, bytes. Of the file that has other modes, too, it is what stands between the first
+/// macro and the end of the last function of GCM.
 fn of_linux(folder: &Path) -> Option<[[String; 3]; 4]> {
     let row = |name: &str, file: &str, part: bool| {
         let source = fs::read_to_string(folder.join(file).with_extension("S")).ok()?;

@@ -162,8 +162,8 @@ mod tests {
         trace(|| crypt::<_, KeyFolded, T, 4, true>(s, &key, SHAPE, &[2; 12], &[3; 12], &mut vec![4; length]))
     }
 
-    /// The page quotes the post; ratios and counts are those of the clock and the counter; tails are right; and a byte loop reads the tail a byte at a
-    /// time, twice (for AES, and for GHASH), beside AAD of twelve bytes, while no other way reads a single byte.
+    /// The page quotes the post; ratios and counts are those of the clock and the counter; tails are right; and a byte loop reads the tail a
+    /// byte at a time, twice (for AES, and for GHASH), beside AAD of twelve bytes, while no other way reads a single byte.
     #[test]
     fn arm64_2019() {
         let (report, checked) = replay("arm64-2019", 4 * 9);

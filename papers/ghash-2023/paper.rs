@@ -129,8 +129,8 @@ mod tests {
     use crate::tests::{faster, hash, pairs, passed, replay, standard};
     use steps::{gfmul64, table_4, table_5, table_6, table_8, table_9, table_10};
 
-    /// The page quotes the paper and counts as it does; ratios are those of the clock; tables 4 to 10 are SP 800-38D's multiplication, the plain ones and
-    /// the mirrored; and lanes are added once, where they are deferred.
+    /// The page quotes the paper and counts as it does; ratios are those of the clock; tables 4 to 10 are SP 800-38D's multiplication, the
+    /// plain ones and the mirrored; and lanes are added once, where they are deferred.
     #[test]
     fn ghash_2023() {
         let (report, mut checked) = replay("ghash-2023", 4 * 5 + 3 * 4 + 2 * 4 + 4 * 6);

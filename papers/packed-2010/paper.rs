@@ -191,8 +191,8 @@ mod tests {
     };
     use fastgcm::internals::KeyFolded;
 
-    /// The page quotes the paper; ratios and counts are those of the clock and the counter; the test vectors of section 6; and packing reduces once for N
-    /// blocks, whatever the multiplication, and saves nothing else.
+    /// The page quotes the paper; ratios and counts are those of the clock and the counter; the test vectors of section 6; and packing
+    /// reduces once for N blocks, whatever the multiplication, and saves nothing else.
     #[test]
     fn packed_2010() {
         let (report, mut checked) = replay("packed-2010", 3 * 2 + 3 * 2 + 2 * 12);

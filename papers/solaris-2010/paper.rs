@@ -272,8 +272,8 @@ mod tests {
     use crate::tests::{pairs, passed, replay, standard};
     use fastgcm_model::{Model, inc32};
 
-    /// The page quotes the post; each name of the table is that of its multiplication, and what is timed under it is the hash; each thread's part of a
-    /// message counts, and the parts make the message.
+    /// The page quotes the post; each name of the table is that of its multiplication, and what is timed under it is the hash; each thread's
+    /// part of a message counts, and the parts make the message.
     #[test]
     fn solaris_2010() {
         let (report, mut checked) = replay("solaris-2010", 11 + 4);

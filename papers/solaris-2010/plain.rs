@@ -71,8 +71,8 @@ pub(crate) fn power(h: u128, mut n: usize) -> u128 {
     power
 }
 
-/// Returns the hash of all parts one after the other, each given by its hash (from zero) and its number of blocks: Y = Σ Y_part · H^(blocks behind the
-/// part). So several threads can hash one message.
+/// Returns the hash of all parts one after the other, each given by its hash (from zero) and its number of blocks: Y = Σ Y_part · H^(blocks
+/// behind the part). So several threads can hash one message.
 pub(crate) fn combine(h: u128, parts: &[(u128, usize)]) -> u128 {
     let hash = parts.iter().copied().reduce(|(hash, _), (part, blocks)| (bit_serial(hash, power(h, blocks)) ^ part, blocks));
     hash.map_or(0, |(hash, _)| hash)

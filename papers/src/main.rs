@@ -1,5 +1,5 @@
-//! The program `fastgcm-papers`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the same tables
-//! measured here.
+//! The program `fastgcm-papers`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the same
+//! tables measured here.
 //!
 //! ```text
 //! NAME/paper.rs   a module for each source: its tables beside ours

@@ -140,9 +140,9 @@ fn keystream<S: Isa, T: Tail, const WAYS: usize>(s: S, key: &Key, nonce: &[u8; 1
     }
 }
 
-/// Encrypts and hashes the last 1 to 63 bytes, `text[from..]`, of 16 or more, as the post of 2019 does: four loads whatever there is, whose addresses stay where they are
-/// if there is nothing before; four blocks of keystream, of which the first may be of no use; blocks, counters and powers of H end on the right.
-/// (Its table of permutations shifts the last block; here that is a shift.) Returns the hash.
+/// Encrypts and hashes the last 1 to 63 bytes, `text[from..]`, of 16 or more, as the post of 2019 does: four loads whatever there is, whose
+/// addresses stay where they are if there is nothing before; four blocks of keystream, of which the first may be of no use; blocks, counters and
+/// powers of H end on the right. (Its table of permutations shifts the last block; here that is a shift.) Returns the hash.
 #[inline(always)]
 fn from_the_right<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,

@@ -1,7 +1,7 @@
 //! Ways to multiply two elements of GF(2^128), each a product and a reduction: the algebra, and nothing else.
 //!
-//! A product of two blocks has 255 bits; what is left of it modulo P has 128. There are two ways to the first ([`Product`]), and five from there to the
-//! second ([`Reduce`]); any two go together, as [`By`], which is a multiplication like those that the library's table names
+//! A product of two blocks has 255 bits; what is left of it modulo P has 128. There are two ways to the first ([`Product`]), and five from there
+//! to the second ([`Reduce`]); any two go together, as [`By`], which is a multiplication like those that the library's table names
 //! ([`KeyFolded`], [`Winograd`], and for Arm [`internals::Karatsuba`] and [`KeyFoldedHalves`]) and can stand in their place.
 //!
 //! | in the table of [`all`] | multiplications a block | for each reduction |
@@ -178,8 +178,8 @@ impl<S: Vectors> Product<S> for Schoolbook {
     }
 }
 
-/// The product by three multiplications: the middle is (a0 + a1)(b0 + b1) + a0·b0 + a1·b1. The sum of the key's halves is stored; the last two terms are added once for
-/// a whole sum of products.
+/// The product by three multiplications: the middle is (a0 + a1)(b0 + b1) + a0·b0 + a1·b1. The sum of the key's halves is stored; the last two
+/// terms are added once for a whole sum of products.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Karatsuba;
 
@@ -231,8 +231,8 @@ impl<S: Bits> Reduce<S> for Folding {
     }
 }
 
-/// The reduction by the multiple of P that clears `low` (its "quotient", 128 bits), then that multiple: three multiplications, the last two at once. Barrett's
-/// reduction, mirrored, is Montgomery's. This is the left column of table 11 of the paper of 2023, instruction by instruction.
+/// The reduction by the multiple of P that clears `low` (its "quotient", 128 bits), then that multiple: three multiplications, the last two at
+/// once. Barrett's reduction, mirrored, is Montgomery's. This is the left column of table 11 of the paper of 2023, instruction by instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Montgomery;
 
@@ -248,8 +248,8 @@ impl<S: Bits> Reduce<S> for Montgomery {
     }
 }
 
-/// The reduction from 256 bits to 192 to 128 by a polynomial that is data (the paper of 2010, section 3.3: "generic ... proved to be slower"): its end is
-/// multiplied like the rest, although it is 1 in GCM's. Four multiplications. Of P, the 63 coefficients in the middle must be zero.
+/// The reduction from 256 bits to 192 to 128 by a polynomial that is data (the paper of 2010, section 3.3: "generic ... proved to be slower"):
+/// its end is multiplied like the rest, although it is 1 in GCM's. Four multiplications. Of P, the 63 coefficients in the middle must be zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Horner;
 
@@ -295,8 +295,8 @@ fn out<S: Bits>(s: S, v: S::V) -> S::V {
     s.xor3(s.shift_left::<63>(v), s.shift_left::<62>(v), s.shift_left::<57>(v))
 }
 
-/// The reduction that shifts the product by the one bit by which it is short, then does `R`; the power is not stored times x. That is how it was done (15
-/// instructions, says the paper of 2010) before somebody saw that the key can carry the bit.
+/// The reduction that shifts the product by the one bit by which it is short, then does `R`; the power is not stored times x. That is how it was
+/// done (15 instructions, says the paper of 2010) before somebody saw that the key can carry the bit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mirror<R>(R);
 

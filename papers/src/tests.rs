@@ -1,5 +1,6 @@
-//! Tests of what all sources share: every variant gives what the standard gives, is proved to where that can be, and does what its name says. Each source
-//! has a test of its own beside its tables; [`replay`] gives it a report whose times are those of a clock that shows whose time stands where.
+//! Tests of what all sources share: every variant gives what the standard gives, is proved to where that can be, and does what its name says.
+//! Each source has a test of its own beside its tables; [`replay`] gives it a report whose times are those of a clock that shows whose time
+//! stands where.
 
 use crate::{
     SOURCES,
@@ -84,8 +85,8 @@ impl aead::Implementation for Named {
     }
 }
 
-/// Replays a source by a clock of our own, and compares with its page what is quoted, and what is counted without a processor. Each table of times shows
-/// the best sample and the one in the middle. Returns the report and the number of cells that were compared.
+/// Replays a source by a clock of our own, and compares with its page what is quoted, and what is counted without a processor. Each table of
+/// times shows the best sample and the one in the middle. Returns the report and the number of cells that were compared.
 pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     let [openssl, before, sse, avx, provider] = ["OpenSSL", "Linux before", "Linux sse", "Linux avx", "provider"].map(Named);
     let measure = |case: Case, contenders: &mut [Contender<'_>]| {
@@ -168,8 +169,8 @@ pub(crate) fn standard(a: u128, b: u128) -> u128 {
     u128::from_be_bytes(multiply_blocks(&a.to_be_bytes(), &b.to_be_bytes()))
 }
 
-/// On symbols, each multiplication is that of SP 800-38D for all inputs: the library's own proof. And it can fail. And each does what its name says, by
-/// counts: so what is measured under a name is that multiplication.
+/// On symbols, each multiplication is that of SP 800-38D for all inputs: the library's own proof. And it can fail. And each does what its name
+/// says, by counts: so what is measured under a name is that multiplication.
 #[test]
 fn every_multiplication_proved_and_counted() {
     #[derive(Default)]
@@ -316,8 +317,8 @@ fn every_style_at_every_length() {
     }
 }
 
-/// Each style does what its name says with 12 bytes of AAD and 500 of text, 31 blocks and a quarter: how often GHASH follows AES, its multiplications,
-/// and how often a part of a vector is read. All by reckoning; so each column of the table of styles is seen here.
+/// Each style does what its name says with 12 bytes of AAD and 500 of text, 31 blocks and a quarter: how often GHASH follows AES, its
+/// multiplications, and how often a part of a vector is read. All by reckoning; so each column of the table of styles is seen here.
 #[test]
 fn every_style_counted() {
     fn of<Y: Style>() -> (&'static str, [usize; 3]) {
