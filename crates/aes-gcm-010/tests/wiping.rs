@@ -51,5 +51,4 @@ fn f16_a_dropped_hash_key_is_wiped() {
         NUMBER.store(number, Relaxed);
         AesGcm::<ToSecret, U12>::from(ToSecret)
     });
-    println!("aes-gcm-0.10::f16_a_dropped_hash_key_is_wiped ok 1");
 }

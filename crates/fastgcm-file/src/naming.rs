@@ -201,6 +201,5 @@ mod tests {
             assert_eq!(claim(CWD, &at("old"), &at(taken)), Err(Errno::EXIST));
         }
         assert_eq!((fs::read(at("new")).unwrap(), fs::read(at("old")).unwrap(), names()), (b"text".to_vec(), b"more".to_vec(), 4));
-        println!("naming::a_claim_replaces_nothing_and_does_not_stay ok 5");
     }
 }

@@ -361,5 +361,4 @@ async fn a_task_may_own_them() {
     AsyncReader::new(&key, b"", there).await.unwrap().read_to_end(&mut read).await.unwrap();
     task.await.unwrap().unwrap();
     assert!(read == text);
-    println!("asynchronous::tasks ok 1");
 }

@@ -97,5 +97,4 @@ fn where_a_path_leads() {
         assert_eq!((&place.path, place.name.as_os_str()), (&at(leads), Path::new(leads).file_name().unwrap()));
     }
     assert!(Place::of(&at("circle")).is_err() && Place::of(&at("no/folder")).is_err() && Place::of(&at("inner/..")).is_err());
-    println!("naming::where_a_path_leads ok 8");
 }

@@ -1,4 +1,4 @@
-//! The parts that `fastgcm-studies` builds on: the operations, the multiplications, the proof. They need
+//! The parts that `fastgcm-papers` builds on: the operations, the multiplications, the proof. They need
 //! feature `internals`, are hidden, and may change in any version.
 //!
 //! A variant is a file over [`Vectors`] that implements [`Multiply`], like the variants in

@@ -136,5 +136,4 @@ fn f07_a_masked_access_is_found() {
     let mut end = End(memory.put(SIDES[1], &[1]).as_ptr());
     tracer.trace(&mut end, masked).unwrap();
     assert!(tracer.reached.is_some());
-    println!("pages::f07_a_masked_access_is_found ok 1");
 }

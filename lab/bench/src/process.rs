@@ -7,7 +7,7 @@ use crate::{
 };
 use fastgcm_measure::{
     Contender,
-    aead::{AnyImplementation, Buffers, NonceFrom, Verb, Work as Case},
+    aead::{AnyImplementation, Buffers, Verb, Work as Case},
     process,
 };
 use plugin::level;
@@ -65,7 +65,7 @@ impl Peer for Process {
         if work.nonces != Nonces::Prepared || work.in_place || work.place != Place::Aligned || work.cold {
             return None;
         }
-        let case = Case { verb, key_bits: work.bits, bytes: work.bytes, aad: work.aad, nonce: NonceFrom::Prepared };
+        let case = Case { verb, key_bits: work.bits, bytes: work.bytes, aad: work.aad };
         self.0.contender(case, &self.1)
     }
 

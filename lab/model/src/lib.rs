@@ -1,4 +1,4 @@
-//! AES-GCM as the standards print it: the referee of fastgcm's tests, fuzzers and studies.
+//! AES-GCM as the standards print it: the referee of fastgcm's tests, fuzzers and replayed papers.
 //!
 //! Two documents, one file (and in [`siv`], [`xaes`] and [`dndk`] what is made of them). Everything bears the name that the documents give it and says where it is found there:
 //!

@@ -203,6 +203,5 @@ mod tests {
         // SAFETY: likewise.
         unsafe { at.add(13).write(0) };
         assert_eq!(arena.nonce.touched().as_deref(), Some("writes 2 bytes behind the nonce"));
-        println!("memory::spare_may_be_read ok 4");
     }
 }

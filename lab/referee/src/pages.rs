@@ -225,6 +225,5 @@ mod tests {
             junit.matches("<failure").count()
         };
         assert_eq!((failures(false), failures(true)), (1, 2));
-        println!("pages::what_fails ok 2");
     }
 }

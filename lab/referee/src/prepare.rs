@@ -291,6 +291,5 @@ mod tests {
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {
             assert!(plugin(Path::new(nothing), false).is_err(), "{nothing}");
         }
-        println!("prepare::settings_and_a_path ok 7");
     }
 }

@@ -363,6 +363,5 @@ mod tests {
         assert_eq!(wrong(&answers(tag, refused).unwrap()), 1);
         assert_eq!(wrong(&answers(&right, json!({ "tcId": 2, "testPassed": true, "pt": "d9313225" })).unwrap()), 1);
         assert!(answers(&right, json!({ "tcId": 3, "testPassed": false })).is_err());
-        println!("published::acvp_sets ok 4");
     }
 }

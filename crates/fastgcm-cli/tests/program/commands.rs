@@ -640,7 +640,6 @@ fn cpu_and_back_ends() {
             bench.write("s", &sealed);
             assert!(bench.ok(&["open", "-k", "key", "--backend", other.name(), "-o", "-", "s"]) == text(100_000));
         }
-        println!("cpu_and_back_ends/{name} ok 3");
     }
     for backend in fastgcm_file::Backend::ALL {
         if !backend.is_available() {

@@ -232,7 +232,6 @@ fn rekeyed_in_bad_company() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && message.contains("a.sealed: changed while it was read"), "{message}");
     assert!(bench.read("a.sealed") == b"newer" && bench.names() == names);
-    println!("nothing_lost::rekeyed_in_bad_company ok 6");
 }
 
 /// Something comes to the target's name while the program works.
@@ -508,7 +507,6 @@ fn a_folder_that_may_not_be_listed() {
     let mut names: Vec<_> = fs::read_dir(bench.path("box")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert!(names == ["a", "a.sealed", "key"] && bench.read("box/a") == text(100_000), "{names:?}");
-    println!("nothing_lost::a_folder_that_may_not_be_listed ok 6");
 }
 
 /// Below 64 MiB for any size of file and any number of threads.

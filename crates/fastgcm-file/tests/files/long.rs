@@ -189,5 +189,4 @@ fn more_bytes_than_32_bits_count() {
         scope.spawn(|| RangeReader::new(&key(), b"", Sealed::new(LEN)).unwrap().copy(0..LEN, &mut copied, threads(1)).unwrap());
     });
     assert_eq!([opened.0, copied.0], [LEN; 2]);
-    println!("more_bytes_than_32_bits_count ok 2");
 }

@@ -29,7 +29,6 @@ fn each_byte_of_salts_and_keys_is_drawn() {
     for format in Format::ALL {
         assert_drawn(format.name(), || Key::generate(*format).unwrap().as_bytes().to_vec());
     }
-    println!("each_byte_of_salts_and_keys_is_drawn ok 5");
 }
 
 /// In a thread that the system gives no random bytes.

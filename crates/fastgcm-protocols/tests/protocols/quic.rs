@@ -92,7 +92,6 @@ fn examples_of_retry_packets() {
         assert_eq!(version.verify_retry(&original, &packet[..15]), Err(Error::Malformed));
         assert_eq!(version.verify_retry(&[0; 21], &packet), Err(Error::InvalidLength));
     }
-    println!("quic::examples_of_retry_packets ok 2");
 }
 
 /// What RFC 9001, sections 5.3 and 5.4 say, over the model: long and short headers, packet numbers of each length; what is altered does not open.

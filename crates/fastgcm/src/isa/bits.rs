@@ -1,4 +1,4 @@
-//! Shifts, for variants in `fastgcm-studies`: no row of the table needs them. A variant without a shift
+//! Shifts, for variants in `fastgcm-papers`: no row of the table needs them. A variant without a shift
 //! instruction multiplies by a power of x.
 
 use super::{Portable, Vectors, item_on, portable::SBox};

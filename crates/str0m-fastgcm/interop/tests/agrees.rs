@@ -86,5 +86,4 @@ fn the_rest_is_delegated() {
     assert_eq!(round, expected);
     assert_ne!(round[0], round[1]);
     assert!(std::ptr::eq(ours.dtls_provider, theirs.dtls_provider), "and so for what is no part of SRTP");
-    println!("str0m::the_rest_is_delegated ok 4");
 }

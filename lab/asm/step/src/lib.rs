@@ -12,7 +12,7 @@
 //! the kernel lets us, without randomised addresses, so that two runs that should be alike are alike to the last address; a program
 //! that is to be compared that way keeps its buffers in statics, since a heap moves.
 //!
-//! About 50,000 instructions a second. `cargo xtask asm` guards fastgcm's machine code with it; `fastgcm-study study packed-2010` replays a paper's table of
+//! About 50,000 instructions a second. `cargo xtask asm` guards fastgcm's machine code with it; `papers` replays a paper's table of
 //! instructions. On other machines the crate is empty.
 //!
 //! `examples/aarch64.rs` does the same for a program of AArch64, by qemu's log. `cargo xtask cross aarch64` compares with it the traces of

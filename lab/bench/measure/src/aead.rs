@@ -1,7 +1,7 @@
 //! AES-GCM as the work: whatever seals and opens becomes a contender, and proves first that its answers are those of the others.
 
-use crate::{Case, Contender};
-use std::{cell::RefCell, fmt, hint::black_box};
+use crate::Contender;
+use std::{cell::RefCell, hint::black_box};
 
 /// An implementation of AES-GCM: makes keys.
 pub trait Implementation {
@@ -29,24 +29,10 @@ pub trait Key {
 pub enum Verb {
     /// A key is made and dropped.
     Key,
-    /// A key is made, seals one message, and is dropped: what a caller pays who keeps no keys.
-    KeyAndSeal,
     /// One message is sealed, in place, with a key that is ready.
     Seal,
     /// One message is opened, from one buffer to another.
     Open,
-}
-
-/// Where the nonce comes from. It decides how much of a call can begin before the one before has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NonceFrom {
-    /// It has been in memory for long: calls overlap as far as the processor can.
-    Prepared,
-    /// Four bytes and eight bytes (a salt and a counter, as in TLS and IPsec) are stored just before each call. A load of all twelve must
-    /// wait for both stores.
-    Written,
-    /// It depends on what the call before gave, the tag or the last byte of the text: calls cannot overlap, so this is latency.
-    Dependent,
 }
 
 /// One case: what every contender does.
@@ -60,32 +46,6 @@ pub struct Work {
     pub bytes: usize,
     /// Bytes of AAD.
     pub aad: usize,
-    /// Where the nonce comes from.
-    pub nonce: NonceFrom,
-}
-
-impl Work {
-    /// Its group and row in the table.
-    pub fn case(&self) -> Case {
-        let Self { key_bits, bytes, aad, .. } = self;
-        let verb = match self.verb {
-            Verb::Key => return Case::new("key set-up", format!("AES-{key_bits}")),
-            Verb::KeyAndSeal => "key set-up and seal",
-            Verb::Seal => "seal",
-            Verb::Open => "open",
-        };
-        Case::of_bytes(format!("AES-{key_bits} {verb}, {}, {aad} bytes of AAD", self.nonce), *bytes as u64)
-    }
-}
-
-impl fmt::Display for NonceFrom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Prepared => "nonce prepared",
-            Self::Written => "nonce written before each call",
-            Self::Dependent => "nonce from the last output",
-        })
-    }
 }
 
 /// The buffers that all contenders share, so that none finds warmer caches than another. They begin at multiples of 64 bytes.
@@ -178,15 +138,10 @@ impl<I: Implementation> AnyImplementation for I {
         let name = Implementation::name(self);
         Some(match work.verb {
             Verb::Key => Contender::new(name, move || self.key(black_box(bytes))),
-            Verb::KeyAndSeal => Contender::looped(name, move |iterations| {
-                let mut text = buffers.one.borrow_mut();
-                let text = text.first(work.bytes);
-                each(work, iterations, |nonce| self.key(black_box(bytes)).map_or(0, |mut key| part(key.seal(nonce, aad, text))));
-            }),
             Verb::Seal => Contender::looped(name, move |iterations| {
                 let mut text = buffers.one.borrow_mut();
                 let text = text.first(work.bytes);
-                each(work, iterations, |nonce| part(key.seal(nonce, aad, text)));
+                each(iterations, |nonce| key.seal(nonce, aad, text));
             }),
             Verb::Open => {
                 // Every contender seals the same text to the same ciphertext.
@@ -199,9 +154,9 @@ impl<I: Implementation> AnyImplementation for I {
                 Contender::looped(name, move |iterations| {
                     let (mut sealed, mut text) = (buffers.one.borrow_mut(), buffers.two.borrow_mut());
                     let (sealed, text) = (sealed.first(work.bytes), text.first(work.bytes));
-                    each(work, iterations, |nonce| {
+                    each(iterations, |nonce| {
                         assert!(key.open(nonce, aad, sealed, text, &tag), "an authentic message was refused");
-                        black_box(&mut *text).last().copied().unwrap_or(0).into()
+                        black_box(&mut *text).last().copied()
                     });
                 })
             }
@@ -225,39 +180,15 @@ impl<I: Implementation> AnyImplementation for I {
     }
 }
 
-/// Calls so often, with nonces from where `work` wants them. What the call returns is what the next nonce may depend on.
-///
-/// To be opened, a message needs the nonce that it was sealed with: there, what changes is masked with a zero of which the compiler does not know.
+/// Calls so often, with a nonce that has been in memory for long: calls overlap as far as the processor can.
 #[inline(always)]
-fn each(work: Work, iterations: u64, mut call: impl FnMut(&[u8; 12]) -> u64) {
-    let mask = black_box(if work.verb == Verb::Open { 0 } else { u64::MAX });
-    let (salt, counter) = (black_box(SALT), black_box(COUNTER));
-    let (mut nonce, mut last) = (NONCE, 0);
-    for iteration in 0..iterations {
-        let number = match work.nonce {
-            NonceFrom::Prepared => None,
-            NonceFrom::Written => Some(iteration),
-            NonceFrom::Dependent => Some(last),
-        };
-        if let Some(number) = number {
-            nonce[..4].copy_from_slice(&salt.to_be_bytes());
-            nonce[4..].copy_from_slice(&(counter ^ number & mask).to_be_bytes());
-        }
-        last = call(black_box(&nonce));
+fn each<T>(iterations: u64, mut call: impl FnMut(&[u8; 12]) -> T) {
+    for _ in 0..iterations {
+        black_box(call(black_box(&NONCE)));
     }
-    black_box(last);
-}
-
-/// Half of the tag, after all of it has been used, as far as the compiler can tell.
-#[inline(always)]
-fn part(tag: [u8; 16]) -> u64 {
-    u128::from_le_bytes(black_box(tag)) as u64
 }
 
 const KEY: [u8; 32] = [0x5a; 32];
-const SALT: u32 = 0x0101_0101;
-const COUNTER: u64 = 0x0101_0101_0101_0101;
-/// Salt and counter.
 const NONCE: [u8; 12] = [1; 12];
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ pub fn svg(results: &Results, groups: &[&str]) -> Result<Option<String>, Box<dyn
 }
 
 /// The same picture in one line.
-#[must_use]
-pub fn dense(image: &str) -> String {
+fn dense(image: &str) -> String {
     image.split_whitespace().collect::<Vec<_>>().join(" ").replace("> <", "><") + "\n"
 }
 
@@ -186,7 +185,7 @@ const MARGIN: u32 = 8;
 
 /// Eight colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008), with grey in place of yellow,
 /// which is faint on white.
-pub const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),

@@ -13,7 +13,7 @@
 //! ];
 //! let sampler = Sampler { rounds: 5..=10, ..Sampler::default() };
 //! results.cases.push(sampler.run(Case::of_bytes("bytes", 4096), &mut contenders, &mut |_| ()));
-//! print!("{}", fastgcm_measure::text(&results));
+//! print!("{}", fastgcm_measure::csv(&results).unwrap());
 //! ```
 //!
 //! | module | what |
@@ -22,7 +22,7 @@
 //! | [`results`] | what came out: best, median, throughput, ratio to a base |
 //! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
 //! | [`process`] | the same in another process, which is asked for its samples over pipes |
-//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`document()`], [`chart`] | tables, for eyes and for programs, and charts (feature `report`) |
+//! | [`csv()`], [`json()`], [`html()`], [`chart`] | tables, a page and charts (feature `report`) |
 //!
 //! Without the default feature `report` there are samples only: no tables, no charts, and next to no dependencies.
 //!
@@ -47,8 +47,8 @@ mod tables;
 
 pub use machine::{Machine, pin};
 #[cfg(feature = "report")]
-pub use page::{document, html};
+pub use page::html;
 pub use results::{Case, Measured, Measurement, Results, median};
 pub use sampler::{Contender, Sampler};
 #[cfg(feature = "report")]
-pub use tables::{WIDTH, csv, json, text, wrapped};
+pub use tables::{csv, json};

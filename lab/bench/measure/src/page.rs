@@ -7,7 +7,7 @@ use crate::{
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::error::Error;
 
-/// What came out in a sentence, the machine, then for each group its charts and its table.
+/// The page of results: the machine, then for each group its charts and its table.
 ///
 /// # Errors
 /// None that writing to a string can meet.
@@ -16,7 +16,6 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     for (group, cases) in results.groups() {
         sections.push(section(results, group, &cases, &chart::images(results, group)?));
     }
-    let lead = html! { @if !results.summary.is_empty() { p class="lead" { (results.summary) } } };
     let body = html! {
         p {
             "Samples of all contenders were taken in turn. Times are medians; " b { "times" }
@@ -25,11 +24,11 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
         }
         @for section in sections { (section) }
     };
-    Ok(document(title, &lead, &results.machine, &body))
+    Ok(document(title, &results.machine, &body))
 }
 
-/// A page of that title that begins with what came out, says on which machine all was measured, and then the rest.
-pub fn document(title: &str, lead: &Markup, machine: &Machine, body: &Markup) -> String {
+/// A page with this title that says on which machine all was measured, and then the rest.
+fn document(title: &str, machine: &Machine, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -41,7 +40,6 @@ pub fn document(title: &str, lead: &Markup, machine: &Machine, body: &Markup) ->
             }
             body {
                 h1 { (title) }
-                (lead)
                 dl { @for (name, value) in machine.lines() { dt { (name) } dd { (value) } } }
                 (body)
             }
@@ -84,15 +82,15 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String
 const STYLE: &str = ":root{color-scheme:light dark;--page:#fff;--text:#222;--line:#ddd;--grid:#dcdcdc}\
 @media(prefers-color-scheme:dark){:root{--page:#181a1b;--text:#ddd;--line:#3c4043;--grid:#3c4043}}\
 body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:var(--text);background:var(--page)}\
-.lead{font-size:18px}a{color:inherit}dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
-.charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}.wide svg{max-width:min(100%,1040px)}\
+a{color:inherit}dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
+.charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}\
 svg [fill='#FFFFFF']{fill:var(--page)}svg [fill='#000000']{fill:var(--text)}svg [stroke='#000000']{stroke:var(--text)}\
 svg [stroke='#DCDCDC']{stroke:var(--grid)}.table{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;line-height:1.35}\
 th,td{padding:.25em .7em;text-align:right;vertical-align:top;white-space:nowrap}\
 th:first-child{position:sticky;left:0;background:var(--page);text-align:left}tr:nth-child(n+2){border-top:1px solid var(--line)}\
 h1,h2,p{overflow-wrap:anywhere}@media(max-width:700px){body{margin:1em auto}dl{display:block}dd{margin:0 0 .4em 1em}\
-.charts{display:block;overflow-x:auto}svg,.wide svg{width:640px;max-width:none}.wide svg{width:1040px}\
+.charts{display:block;overflow-x:auto}svg{width:640px;max-width:none}\
 th:first-child{min-width:7em;max-width:38vw;white-space:normal;overflow-wrap:anywhere}}";
 
 #[cfg(test)]
@@ -102,9 +100,7 @@ mod tests {
 
     #[test]
     fn one_page() {
-        let results = Results { summary: "It is fast.".into(), ..example() };
-        let page = html(&results, "A & B").unwrap();
-        assert!(page.contains("</h1><p class=\"lead\">It is fast.</p><dl>"), "{page}");
+        let page = html(&example(), "A & B").unwrap();
         // A group has its title once: what a chart says is what it shows.
         assert_eq!((page.matches("seal").count(), page.matches("throughput").count()), (1, 1), "{page}");
         assert!(page.contains("<h1>A &amp; B</h1>") && page.contains("&lt;avx&gt;") && !page.contains("<avx>"));

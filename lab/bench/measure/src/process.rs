@@ -1,18 +1,18 @@
-//! Contenders in other processes, which take their samples when it is their turn and say how long these took, by their own clock. So two
-//! builds of one library can be compared, which no process can hold.
+//! Contenders in other processes, which take their samples when it is their turn and say how long these took, by their own clock: those of another
+//! language.
 //!
 //! One line of question, one line of answer:
 //! ```text
 //! version                             -> whatever it says of itself
 //! answer xKEY xNONCE xAAD xTEXT       -> xSEALED, in hexadecimal behind an x, after it was opened again and refused with a wrong tag
-//! case VERB KEYBYTES BYTES AAD NONCE  -> ok
+//! case VERB KEYBYTES BYTES AAD        -> ok
 //! run ITERATIONS                      -> nanoseconds, of the case
 //! ```
 //! An answer that begins with `error` is one.
 
 use crate::{
     Contender,
-    aead::{AnyImplementation, Buffers, NonceFrom, Verb, Work},
+    aead::{AnyImplementation, Buffers, Verb, Work},
 };
 use std::{
     cell::RefCell,
@@ -90,8 +90,7 @@ impl AnyImplementation for Process {
     /// In a sample, if the process has ended.
     fn contender<'a>(&'a self, work: Work, _: &'a Buffers) -> Option<Contender<'a>> {
         let verb = VERBS.iter().find(|(verb, _)| *verb == work.verb)?.1;
-        let nonce = NONCES.iter().find(|(nonce, _)| *nonce == work.nonce)?.1;
-        let case = format!("case {verb} {} {} {} {nonce}", work.key_bits / 8, work.bytes, work.aad);
+        let case = format!("case {verb} {} {} {}", work.key_bits / 8, work.bytes, work.aad);
         self.run(&case, 1).ok()?;
         let name = self.name.clone();
         Some(Contender::timed(name, move |iterations| match self.run(&case, iterations) {
@@ -106,64 +105,7 @@ impl AnyImplementation for Process {
     }
 }
 
-/// The other side: answers with that implementation until `input` ends.
-///
-/// # Errors
-/// Those of the pipes.
-pub fn serve(implementation: &dyn AnyImplementation, version: &str, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut lines = input.lines();
-    let mut say = |answer: &str| writeln!(output, "{answer}").and_then(|()| output.flush());
-    let mut next = lines.next();
-    while let Some(line) = next.transpose()? {
-        let words: Vec<&str> = line.split(' ').collect();
-        let work = work(&words);
-        let buffers = work.map(|work| Buffers::new(work.bytes, work.aad));
-        let contender = work.zip(buffers.as_ref()).and_then(|(work, buffers)| implementation.contender(work, buffers));
-        match (contender, &words[..]) {
-            (Some(mut contender), _) => {
-                say("ok")?;
-                next = loop {
-                    let line = lines.next().transpose()?;
-                    match line.as_deref().and_then(|line| line.strip_prefix("run ")).and_then(|number| number.parse().ok()) {
-                        Some(iterations) => say(&contender.take(0, iterations).as_nanos().to_string())?,
-                        None => break line.map(Ok),
-                    }
-                };
-                continue;
-            }
-            (None, ["version"]) => say(version)?,
-            (None, ["answer", key, nonce, aad, text]) => say(&answer(implementation, [key, nonce, aad, text]))?,
-            _ => say("error: not what is asked here")?,
-        }
-        next = lines.next();
-    }
-    Ok(())
-}
-
-const VERBS: [(Verb, &str); 4] = [(Verb::Key, "key"), (Verb::KeyAndSeal, "key-and-seal"), (Verb::Seal, "seal"), (Verb::Open, "open")];
-const NONCES: [(NonceFrom, &str); 3] =
-    [(NonceFrom::Prepared, "prepared"), (NonceFrom::Written, "written"), (NonceFrom::Dependent, "dependent")];
-
-fn work(words: &[&str]) -> Option<Work> {
-    let ["case", verb, key, bytes, aad, nonce] = words else { return None };
-    Some(Work {
-        verb: VERBS.iter().find(|(_, name)| name == verb)?.0,
-        key_bits: 8 * key.parse::<usize>().ok().filter(|key| [16, 24, 32].contains(key))?,
-        bytes: bytes.parse().ok()?,
-        aad: aad.parse().ok()?,
-        nonce: NONCES.iter().find(|(_, name)| name == nonce)?.0,
-    })
-}
-
-fn answer(implementation: &dyn AnyImplementation, words: [&str; 4]) -> String {
-    let [Some(key), Some(nonce), Some(aad), Some(text)] = words.map(bytes) else { return "error: no hexadecimal".into() };
-    let Ok(nonce) = nonce.try_into() else { return "error: no nonce of twelve bytes".into() };
-    match implementation.answer(&key, &nonce, &aad, &text) {
-        Ok(Some(sealed)) => hex(&sealed),
-        Ok(None) => "error: no key of that length".into(),
-        Err(why) => format!("error: {why}"),
-    }
-}
+const VERBS: [(Verb, &str); 3] = [(Verb::Key, "key"), (Verb::Seal, "seal"), (Verb::Open, "open")];
 
 /// Behind an x, so that nothing is a word, too.
 fn hex(bytes: &[u8]) -> String {
@@ -178,39 +120,6 @@ fn bytes(word: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aead::tests::Adder;
-    use std::cell::Cell;
-
-    /// What it was asked, it does: the case is told once, and its key is made once.
-    #[test]
-    fn questions_and_answers() {
-        let (nonces, keys) = (RefCell::default(), Cell::new(0));
-        let adder = Adder { nonces: &nonces, keys: &keys, fault: 0 };
-        let text = b"text";
-        let sealed = adder.answer(&[7; 16], &[1; 12], b"aad", text).unwrap().unwrap();
-        nonces.take();
-        let questions = [
-            "version".into(),
-            format!("answer {} {} {} {}", hex(&[7; 16]), hex(&[1; 12]), hex(b"aad"), hex(text)),
-            format!("answer {} {} x x", hex(&[7; 24]), hex(&[1; 12])),
-            "answer x0 x x x".into(),
-            "run 3".into(),
-            "case seal 16 5 3 dependent".into(),
-            "run 30".into(),
-            "run 12".into(),
-            "case open 16 5 3 sometimes".into(),
-        ];
-        let mut said = Vec::new();
-        serve(&adder, "adder 1", questions.join("\n").as_bytes(), &mut said).unwrap();
-        let said = String::from_utf8(said).unwrap();
-        let said: Vec<&str> = said.lines().collect();
-        assert_eq!((said.len(), said[0], said[1].to_owned(), said[5]), (questions.len(), "adder 1", hex(&sealed), "ok"), "{said:?}");
-        assert!([2, 3, 4, 8].iter().all(|at| said[*at].starts_with("error")), "{said:?}");
-        assert!([6, 7].iter().all(|at| said[*at].parse::<u64>().is_ok()), "{said:?}");
-        // Three by `answer`, one for each call of a sample.
-        assert_eq!(nonces.take().len(), 3 + 30 + 12);
-    }
-
     #[test]
     fn who_does_not_answer() {
         assert!(Process::start("nobody", &mut Command::new("/no/such/program")).is_err());
@@ -219,8 +128,7 @@ mod tests {
         let one =
             Process::start("one", Command::new("sh").args(["-c", "read question; echo one 1.0; read question; echo error: no"])).unwrap();
         assert_eq!(one.version(), "one 1.0");
-        let work = Work { verb: Verb::Seal, key_bits: 128, bytes: 16, aad: 0, nonce: NonceFrom::Prepared };
+        let work = Work { verb: Verb::Seal, key_bits: 128, bytes: 16, aad: 0 };
         assert!(one.contender(work, &Buffers::new(0, 0)).is_none());
-        println!("measure::who_does_not_answer ok 4");
     }
 }

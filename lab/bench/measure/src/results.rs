@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Results {
-    /// What came out, in a sentence or two; empty where nothing is said.
-    #[cfg_attr(feature = "report", serde(default))]
-    pub summary: String,
     /// On what.
     pub machine: Machine,
     /// Ratios are told against the fastest of these, case by case; against the fastest of all where none of them took part.
@@ -60,7 +57,7 @@ pub struct Measurement {
 impl Results {
     /// Nothing yet.
     pub fn new(machine: Machine) -> Self {
-        Self { summary: String::new(), machine, base: Vec::new(), cases: Vec::new() }
+        Self { machine, base: Vec::new(), cases: Vec::new() }
     }
 
     /// The groups, in the order in which they came, each with its cases.
@@ -153,7 +150,6 @@ pub(crate) mod tests {
         let by = |contender: &str, samples: &[f64]| Measurement::new(contender, 10, samples.to_vec());
         let case = |group: &str, bytes| Case::of_bytes(group, bytes);
         Results {
-            summary: String::new(),
             machine: Machine { features: vec!["aes".into(), "<avx>".into()], ..Machine::here("test 1.0") },
             base: vec!["rival, one".into(), "rival two".into()],
             cases: vec![

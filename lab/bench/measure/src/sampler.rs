@@ -49,16 +49,6 @@ impl<'a> Contender<'a> {
         Self { name: name.into(), work: Box::new(work) }
     }
 
-    /// The same, each iteration by itself and after `other`, whose time does not count. Asking for the time, some 30 ns, counts once an iteration.
-    pub fn after(self, other: impl Fn() + 'a) -> Self {
-        let mut work = self.work;
-        let mut once = move |place| {
-            other();
-            work(place, 1)
-        };
-        Self::placed(self.name, move |place, iterations| (0..iterations).map(|_| once(place)).sum())
-    }
-
     /// Its name: the column of the table.
     pub fn name(&self) -> &str {
         &self.name
@@ -155,18 +145,6 @@ impl Sampler {
 mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
-
-    /// What comes before each iteration does not count, and comes before each.
-    #[test]
-    fn what_comes_before_does_not_count() {
-        let (before, count) = (Cell::new(0), Cell::new(0));
-        let mut contender = Contender::new("a", || count.set(count.get() + 1)).after(|| {
-            assert_eq!(before.replace(before.get() + 1), count.get());
-            std::thread::sleep(Duration::from_millis(2));
-        });
-        assert!(contender.take(0, 10) < Duration::from_millis(20));
-        assert_eq!((before.get(), count.get()), (10, 10));
-    }
 
     /// Every contender gives as many samples as there are rounds, each follows each of the others, and the hook sees the end.
     #[test]

@@ -1,0 +1,250 @@
+//! AES-GCM of Linux, before and after the commit: `linux.sh` has fetched and assembled it.
+//!
+//! A message is what the kernel's glue calls for AAD and text that lie in one piece each. Not measured is what the glue does around that.
+
+use crate::libraries::{Call, Foreign, ForeignKey, function, give_or_compare, load};
+use anyhow::{Result, ensure};
+use fastgcm::Backend;
+use fastgcm_measure::aead::{self, AnyImplementation};
+use fastgcm_model::Model;
+use libloading::Library;
+use std::{arch::is_x86_feature_detected as has, path::Path};
+
+type SetKey = unsafe extern "C" fn(*mut Memory, *const u8, u32);
+type Block = unsafe extern "C" fn(*const Memory, *mut Memory, *const Memory);
+
+/// Room for what the kernel keeps of a key, or of a message, at any level.
+#[repr(C, align(64))]
+struct Memory([u8; 896]);
+
+const ZERO: Memory = Memory([0; 896]);
+
+type Init61 = unsafe extern "C" fn(*const Memory, *mut Memory, *const [u8; 16], *const Memory, *const u8, u64);
+type Update61 = unsafe extern "C" fn(*const Memory, *mut Memory, *mut u8, *const u8, u64);
+type Finalize61 = unsafe extern "C" fn(*const Memory, *mut Memory, *mut [u8; 16], u64);
+
+/// The functions of 6.1 for one level: those that begin, encrypt, decrypt and end a message.
+type Functions61 = (Init61, Update61, Update61, Finalize61);
+
+/// Linux 6.1, with the level that the kernel chooses for each length.
+#[derive(Clone, Copy)]
+pub(crate) struct Linux61 {
+    set_key: SetKey,
+    block: Block,
+    /// From how many bytes on, and with what; the last that fits is taken.
+    levels: [(usize, Functions61); 3],
+}
+
+/// A key of Linux 6.1; a message's context; and H.
+pub(crate) struct Key61(Linux61, Box<[Memory; 3]>);
+
+/// `AVX_GEN2_OPTSIZE` and `AVX_GEN4_OPTSIZE`.
+const OPTSIZE: [usize; 3] = [0, 640, 4096];
+
+type Update612 = unsafe extern "C" fn(*const Memory, *const [u32; 4], *mut [u8; 16], *const u8, *mut u8, i32);
+
+/// Linux 6.12: one level.
+#[derive(Clone, Copy)]
+pub(crate) struct Linux612 {
+    name: &'static str,
+    set_key: SetKey,
+    precompute: unsafe extern "C" fn(*mut Memory),
+    aad: unsafe extern "C" fn(*const Memory, *mut [u8; 16], *const u8, i32),
+    encrypt: Update612,
+    decrypt: Update612,
+    seal: unsafe extern "C" fn(*const Memory, *const [u32; 4], *mut [u8; 16], u64, u64),
+    open: unsafe extern "C" fn(*const Memory, *const [u32; 4], *const [u8; 16], u64, u64, *const u8, i32) -> bool,
+}
+
+pub(crate) struct Key612(Linux612, Box<Memory>);
+
+/// The code that this processor can run.
+pub(crate) struct Linux {
+    pub(crate) old: Linux61,
+    /// Each beside the back end of ours that has the instructions of that level.
+    pub(crate) new: Vec<(Backend, Linux612)>,
+}
+
+impl Linux {
+    /// Loads what `linux.sh` has put into that folder.
+    pub(crate) fn load(folder: &Path) -> Result<Self> {
+        // SAFETY: the user named the folder, and can run any code here anyway; these libraries have no initialisers.
+        let [old_library, new] = unsafe { [load(folder.join("6.1.so"))?, load(folder.join("6.12.so"))?] };
+        Ok(Self { old: old(old_library)?, new: new_levels(new)? })
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &dyn AnyImplementation> {
+        [&self.old as &dyn AnyImplementation].into_iter().chain(self.new.iter().map(|(_, one)| one as &dyn AnyImplementation))
+    }
+}
+
+fn old(library: &'static Library) -> Result<Linux61> {
+    let functions = |suffix: &str| -> Result<Functions61> {
+        let name = |what: &str| format!("aesni_gcm_{what}{suffix}");
+        // SAFETY: the types are those that aesni-intel_glue.c of 6.1 declares: its pointers to contexts point to `Memory`.
+        unsafe {
+            let [encrypt, decrypt] = [function(library, &name("enc_update"))?, function(library, &name("dec_update"))?];
+            Ok((function(library, &name("init"))?, encrypt, decrypt, function(library, &name("finalize"))?))
+        }
+    };
+    // SAFETY: as above.
+    let (set_key, block) = unsafe { (function(library, "aesni_set_key")?, function(library, "aesni_enc")?) };
+    let mut levels = [(0, functions("")?); 3];
+    for (at, suffix, here) in [(1, "_avx_gen2", has!("avx")), (2, "_avx_gen4", has!("avx2"))] {
+        if here {
+            levels[at..].fill((OPTSIZE[at], functions(suffix)?));
+        }
+    }
+    Ok(Linux61 { set_key, block, levels })
+}
+
+fn new_levels(library: &'static Library) -> Result<Vec<(Backend, Linux612)>> {
+    let avx10 = has!("avx512vl") && has!("avx512bw") && has!("bmi2");
+    // The level; AAD and the end of both levels of AVX10 are one function.
+    let levels = [
+        (Backend::AesniSse, "Linux 6.12 aesni", "aesni", true),
+        (Backend::AesniAvx, "Linux 6.12 aesni_avx", "aesni_avx", true),
+        (Backend::VaesAvx2, "Linux 6.12 vaes_avx10_256", "vaes_avx10", avx10),
+        (Backend::VaesAvx512, "Linux 6.12 vaes_avx10_512", "vaes_avx10", avx10),
+    ];
+    let functions = |name: &'static str, ends: &str| -> Result<Linux612> {
+        let level = name.trim_start_matches("Linux 6.12 ");
+        // SAFETY: the types are those that aesni-intel_glue.c of 6.12 declares: its pointers to keys point to `Memory`.
+        unsafe {
+            Ok(Linux612 {
+                name,
+                set_key: function(library, "aesni_set_key")?,
+                precompute: function(library, &format!("aes_gcm_precompute_{level}"))?,
+                aad: function(library, &format!("aes_gcm_aad_update_{ends}"))?,
+                encrypt: function(library, &format!("aes_gcm_enc_update_{level}"))?,
+                decrypt: function(library, &format!("aes_gcm_dec_update_{level}"))?,
+                seal: function(library, &format!("aes_gcm_enc_final_{ends}"))?,
+                open: function(library, &format!("aes_gcm_dec_final_{ends}"))?,
+            })
+        }
+    };
+    let here = levels.into_iter().filter(|(backend, .., here)| *here && backend.is_available());
+    here.map(|(backend, name, ends, _)| Ok((backend, functions(name, ends)?))).collect()
+}
+
+/// Compares their answers with the model's, for all lengths up to 2,000 and some at which the kernel's choice changes, all lengths of keys, and
+/// AAD of several lengths.
+pub(crate) fn check(implementations: &[&dyn AnyImplementation]) -> Result<()> {
+    let bytes: Vec<u8> = (0..5000_u32).map(|i| (i * i / 8) as u8).collect();
+    for key in [16, 24, 32] {
+        let key = &bytes[500..][..key];
+        let model = Model::new(key);
+        for len in (0..=2000).chain(4080..=4240) {
+            let (nonce, aad, text) = ([len as u8; 12], &bytes[7..][..[0, 13, 16, 20, 300][len % 5]], &bytes[..len]);
+            let (mut expected, tag) = model.seal(&nonce, aad, text);
+            expected.extend(tag);
+            for implementation in implementations {
+                let answer = implementation.answer(key, &nonce, aad, text);
+                let name = || format!("{}, AES-{}, {len} bytes", implementation.name(), 8 * key.len());
+                ensure!(answer.as_ref().is_ok_and(|answer| answer.as_ref() == Some(&expected)), "{}: not the model's answer", name());
+            }
+        }
+    }
+    Ok(())
+}
+
+impl aead::Implementation for Linux61 {
+    type Key = Foreign<Key61>;
+
+    fn name(&self) -> String {
+        "Linux 6.1".into()
+    }
+
+    fn key(&self, key: &[u8]) -> Option<Self::Key> {
+        let mut memory = Box::new([ZERO; 3]);
+        let [keys, zeros, h] = &mut *memory;
+        // SAFETY: a key of 16, 24 or 32 bytes, and room for what comes of it; a block of zeros, and room for what AES makes of it: H.
+        unsafe {
+            (self.set_key)(keys, key.as_ptr(), key.len() as u32);
+            (self.block)(keys, h, zeros);
+        }
+        Some(Foreign(Key61(*self, memory)))
+    }
+}
+
+impl ForeignKey for Key61 {
+    #[inline(always)]
+    unsafe fn call(&mut self, call: Call<'_>, tag: &mut [u8; 16]) -> bool {
+        let [keys, context, h] = &mut *self.1;
+        let [small, middle, large] = &self.0.levels;
+        let (init, encrypt, decrypt, finalize) = if call.len >= large.0 {
+            large.1
+        } else if call.len >= middle.0 {
+            middle.1
+        } else {
+            small.1
+        };
+        let (mut found, mut iv) = ([0; 16], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        iv[..12].copy_from_slice(call.nonce);
+        // It reads AAD by words of four bytes; in the kernel something always follows.
+        let padded: Vec<u8>;
+        let aad = match call.aad.len() % 4 {
+            0 => call.aad.as_ptr(),
+            rest => {
+                padded = [call.aad, &[0; 4][rest..]].concat();
+                padded.as_ptr()
+            }
+        };
+        let update = if call.seal { encrypt } else { decrypt };
+        // SAFETY: keys, context and H are ours; AAD as above; the caller answers for the text. Where there is none, nothing is called for it.
+        unsafe {
+            init(keys, context, &iv, h, aad, call.aad.len() as u64);
+            if call.len > 0 {
+                update(keys, context, call.output, call.input, call.len as u64);
+            }
+            finalize(keys, context, &mut found, 16);
+        }
+        give_or_compare(call.seal, found, tag)
+    }
+}
+
+impl aead::Implementation for Linux612 {
+    type Key = Foreign<Key612>;
+
+    fn name(&self) -> String {
+        self.name.into()
+    }
+
+    fn key(&self, key: &[u8]) -> Option<Self::Key> {
+        let mut memory = Box::new(ZERO);
+        // SAFETY: a key of 16, 24 or 32 bytes, and room for what comes of it.
+        unsafe {
+            (self.set_key)(&mut *memory, key.as_ptr(), key.len() as u32);
+            (self.precompute)(&mut *memory);
+        }
+        Some(Foreign(Key612(*self, memory)))
+    }
+}
+
+impl ForeignKey for Key612 {
+    #[inline(always)]
+    unsafe fn call(&mut self, call: Call<'_>, tag: &mut [u8; 16]) -> bool {
+        let Self(functions, key) = self;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *call.nonce;
+        let counter = [2, u32::from_be_bytes([i, j, k, l]), u32::from_be_bytes([e, f, g, h]), u32::from_be_bytes([a, b, c, d])];
+        let (mut hash, aad, text) = ([0; 16], call.aad.len(), call.len);
+        let update = if call.seal { functions.encrypt } else { functions.decrypt };
+        // SAFETY: the key is ours, and the caller answers for the text. The kernel asks for nothing of AAD or text where there is none.
+        // The tag has 16 bytes.
+        unsafe {
+            if aad > 0 {
+                (functions.aad)(&**key, &mut hash, call.aad.as_ptr(), aad as i32);
+            }
+            if text > 0 {
+                update(&**key, &counter, &mut hash, call.input, call.output, text as i32);
+            }
+            if !call.seal {
+                return (functions.open)(&**key, &counter, &hash, aad as u64, text as u64, tag.as_ptr(), 16);
+            }
+            // What stands in `hash` becomes the tag.
+            (functions.seal)(&**key, &counter, &mut hash, aad as u64, text as u64);
+        }
+        *tag = hash;
+        true
+    }
+}

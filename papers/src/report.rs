@@ -1,0 +1,105 @@
+//! The tables of one source: written as Markdown, and compared with the page.
+
+use anyhow::{Context, Result, ensure};
+use fastgcm_measure::Machine;
+
+/// The tables of one source.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) machine: Machine,
+    /// In the order of the source.
+    pub(crate) tables: Vec<Table>,
+}
+
+/// A table with its notes.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) head: Vec<String>,
+    /// Each begins with its name.
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) cells: Cells,
+}
+
+/// How the cells of a table, except those that quote the source, come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cells {
+    /// They are times or ratios of times, and differ from run to run.
+    Timed,
+    /// They are counts that depend on the compiler and on the library's version: within a tenth they are the page's.
+    Compiled,
+    /// They are counts that depend on nothing but the source of a variant: they are the page's.
+    Counted,
+}
+
+impl Table {
+    /// A table without rows.
+    pub(crate) fn new(title: impl Into<String>, cells: Cells, head: impl IntoIterator<Item = impl ToString>) -> Self {
+        let head = head.into_iter().map(|cell| cell.to_string()).collect();
+        Self { title: title.into(), head, rows: Vec::new(), notes: Vec::new(), cells }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, name: impl Into<String>, cells: impl IntoIterator<Item = impl ToString>) {
+        self.rows.push([name.into()].into_iter().chain(cells.into_iter().map(|cell| cell.to_string())).collect());
+    }
+
+    /// Adds a note.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+}
+
+impl Report {
+    /// A report without tables.
+    pub(crate) fn new(machine: Machine) -> Self {
+        Self { machine, tables: Vec::new() }
+    }
+
+    /// The machine and the tables, as they stand on the page.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut text = self.machine.lines().into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("; ") + ".\n";
+        for table in &self.tables {
+            let rule = format!("|---|{}\n", "---:|".repeat(table.head.len() - 1));
+            text += &format!("\n**{}**\n\n{}{rule}", table.title, line(&table.head));
+            table.rows.iter().for_each(|row| text += &line(row));
+            text += if table.notes.is_empty() { "" } else { "\n" };
+            table.notes.iter().for_each(|note| text += &format!("* {note}\n"));
+        }
+        text
+    }
+
+    /// Compares with the page what the tables quote and what they count, `compiled` cells too if the program is the one of the page: a release
+    /// build. Returns how many cells that are. A table whose title the page has not is of another processor.
+    pub(crate) fn compare(&self, page: &str, compiled: bool) -> Result<usize> {
+        let mut compared = 0;
+        for table in &self.tables {
+            let Some((_, rest)) = page.split_once(&format!("**{}**\n", table.title)) else { continue };
+            let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+            let there: Vec<Vec<&str>> = lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect();
+            for row in &table.rows {
+                let on_page = there.iter().find(|there| there[0] == row[0]);
+                for (at, cell) in row.iter().enumerate().skip(1) {
+                    let quoted = [&row[0], &table.head[at]].iter().any(|name| name.starts_with("paper") || name.starts_with("post"));
+                    let part = match table.cells {
+                        _ if quoted => 0.0,
+                        Cells::Counted => 0.0,
+                        Cells::Compiled if compiled && on_page.is_some() => 0.1, // another processor has other rows
+                        Cells::Compiled | Cells::Timed => continue,
+                    };
+                    let place = || format!("{}, row {}, column {}", table.title, row[0], table.head[at]);
+                    let there = on_page.and_then(|row| row.get(at)).with_context(|| format!("{}: the page has no such cell", place()))?;
+                    let near = match (cell.parse::<f64>(), there.parse::<f64>()) {
+                        (Ok(here), Ok(there)) => (here - there).abs() <= part * here.max(there),
+                        _ => cell == there,
+                    };
+                    ensure!(near, "{}: the page has {there}, found {cell}", place());
+                    compared += 1;
+                }
+            }
+        }
+        Ok(compared)
+    }
+}
