@@ -214,12 +214,20 @@ fn each_has_its_verdict() {
 #[test]
 fn of_any_length() {
     let mut trial = Trial::default();
-    // Some of them, for who plants faults; in the full check all, which take minutes; else those of the hole that the induction had, and what is right.
-    let all = if env::var_os("FASTGCM_FULL").is_some() { "" } else { "0,9,10,40,49" };
-    let some = env::var("VICTIMS").unwrap_or_else(|_| all.into());
-    let is_asked = |victim: u32| some.is_empty() || some.split(',').any(|n| n.parse() == Ok(victim));
-    for &(victim, verb, more, said) in LENGTHS.iter().filter(|(victim, ..)| is_asked(*victim)) {
-        trial.says("lengths", victim, SSE, &[&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat(), said);
+    // In a loop that counts down what is left, each takes seconds. In one that cuts lengths and looks at the low byte of its counter it takes a minute: these are all in
+    // the full check, and else those of the hole that the induction had, and what is right. `VICTIMS` names some of these alone, for who plants faults.
+    let some = env::var("VICTIMS");
+    let all = if env::var_os("FASTGCM_FULL").is_some() { "" } else { "0,10" };
+    let cut = some.as_deref().unwrap_or(all);
+    let is_cut = |victim: u32| cut.is_empty() || cut.split(',').any(|n| n.parse() == Ok(victim));
+    for &(victim, verb, more, said) in LENGTHS {
+        let options = [&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat();
+        if some.is_err() {
+            trial.says("lengths", victim, &[SSE, &["-DPLAIN"]].concat(), &options, said);
+        }
+        if is_cut(victim) {
+            trial.says("lengths", victim, SSE, &options, said);
+        }
     }
     trial.ends("long_victims");
 }

@@ -363,3 +363,56 @@ fn shared(states: [&mut State<'_>; 2], changed: &BTreeSet<At>, hashes: &[Vec<(Fo
         Some((*form, of.iter().map(|&i| places[i]).collect()))
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a period, and not before, all that comes back is what it was.
+    #[test]
+    fn what_comes_back_has_a_period() {
+        for (by, n, blocks, more) in [1, 3, 4, 6, 40, 255, 256]
+            .into_iter()
+            .flat_map(|by| [8, 32].map(|n| (by, n)))
+            .flat_map(|(by, n)| [1, 4, 6, 16, 96, 512].map(|blocks| (by, n, blocks)))
+            .flat_map(|(by, n, blocks)| [0, 7].map(|more| (by, n, blocks, more)))
+        {
+            let counter = Counter { plus: 2, is_first: false, more };
+            let mut invariant = Invariant { first: 3, blocks, ..Invariant::default() };
+            invariant.counters.insert(At::Vector(0, 0), counter);
+            let low = |turn: i128| (turn * blocks) & 255;
+            let of_counter = (1..).find(|period| more == 0 || low(*period) == 0).unwrap();
+            assert_eq!(invariant.period(), of_counter);
+            if n == 8 {
+                invariant.cycles.insert(At::General(1), (5, by, n));
+                let of_cycle = (1..).find(|period| invariant.cycle((5, by, n), 3 + period) == 5).unwrap();
+                assert_eq!(invariant.period(), of_counter.max(of_cycle));
+            }
+            assert_eq!(invariant.cycle((5, by, n), 3), 5);
+            assert_eq!(invariant.cycle((5, by, n), 1003), (5 + 1000 * by) % (1 << n));
+            assert_eq!(invariant.cycle((5, by, n), 2), (5u64.wrapping_sub(by)) & ((1 << n) - 1));
+        }
+    }
+
+    /// A counter is known by what changes of it, in either order, and by nothing else.
+    #[test]
+    fn counters_are_found() {
+        let fixed: Block = std::array::from_fn(|i| crate::values::field::byte(17 * i as u8));
+        let block = |n: u32, is_first: bool| {
+            let mut word = [[O; 8]; 16];
+            let bytes = if is_first { n.to_le_bytes() } else { n.to_be_bytes() };
+            word[if is_first { 0 } else { 12 }..][..4].copy_from_slice(&bytes.map(crate::values::field::byte));
+            sum(&word, &fixed)
+        };
+        // Heads of turns of four blocks, of which ten are done at the first one.
+        let heads = |by: u32, is_first: bool| -> Vec<Block> { (0..6).map(|n| block(12 + 2 + by * n, is_first)).collect() };
+        for is_first in [false, true] {
+            let (plus, found) = counters(&heads(4, is_first), 12 * 16, 64).unwrap();
+            // Bits that do not change tell nothing.
+            let change = |n: i128| n ^ (n + 4);
+            assert!(found == is_first && (0..5).all(|n| change(12 + plus + 4 * n) == change(12 + 2 + 4 * n)));
+            assert_eq!(counters(&heads(3, is_first), 12 * 16, 64), None);
+            assert_eq!(counters(&heads(0, is_first), 12 * 16, 64), None);
+        }
+    }
+}

@@ -502,4 +502,47 @@ mod tests {
         assert!(!answer(&[class(10, 20, -70.0), class(21, 30, -63.0)]).is_proved());
         assert!(!answer(&[class(10, 20, -64.0), class(21, 30, -64.0)]).is_proved());
     }
+
+    /// Of lengths with one rest each by itself: no rest may be missing, nor a length of one.
+    #[test]
+    fn what_is_proved_of_each_rest() {
+        let answer = |classes: &[(u64, u64)]| {
+            let classes = classes.iter().map(|&(from, to)| class(from, to, -90.0)).collect();
+            Answer { classes, grain: 4, from: 10 }
+        };
+        assert_eq!(answer(&[(12, 40), (13, 41), (10, 38), (11, 39)]).whole(), Some(41));
+        assert_eq!(answer(&[(12, 40), (13, 41), (10, 38)]).whole(), None);
+        assert_eq!(answer(&[(12, 40), (13, 33), (10, 38), (11, 39)]).whole(), None);
+        assert_eq!(answer(&[(12, 40), (13, 41), (10, 38), (15, 39)]).whole(), None);
+        assert_eq!(answer(&[(12, 40), (13, 41), (10, 18), (22, 38), (11, 39)]).whole(), Some(41));
+        assert_eq!(answer(&[(12, 40), (13, 41), (10, 18), (26, 38), (11, 39)]).whole(), None);
+    }
+
+    /// The least number of units with so many bytes.
+    #[test]
+    fn lengths_are_cut_where_they_begin() {
+        for (grain, rest, bytes) in
+            (1..=16).flat_map(|grain| (0..grain).flat_map(move |rest| (0..70).map(move |bytes| (grain, rest, bytes))))
+        {
+            let lengths = Lengths { turn: 64, grain, rest };
+            let least = lengths.least(bytes);
+            assert!(lengths.at(least) >= bytes && lengths.at(least - 1) < bytes);
+            assert_eq!(lengths.bytes(&Line { times: [3, 5], plus: 7 }).at(&[2, 9]), lengths.at(3 * 2 + 5 * 9 + 7));
+        }
+    }
+
+    /// On either side of where a region is parted, what is compared has one sign; both sides have something.
+    #[test]
+    fn regions_are_parted_where_the_sign_changes() {
+        for (times, plus, of) in [-5, -1, 1, 3].into_iter().flat_map(|times| (-20..20).map(move |plus| (times, plus, (plus & 1) as usize)))
+        {
+            let line = Line { times: if of == 0 { [times, 0] } else { [0, times] }, plus };
+            let is_negative = |n: i128| times * n + plus < 0;
+            let change = (-30..30).find(|&n| is_negative(n) != is_negative(n - 1)).unwrap();
+            assert_eq!(parted(&line, of, -40), Some(change));
+            assert_eq!(parted(&line, of, change + 2), Some(change + 3));
+            assert_eq!(parted(&line, 1 - of, 0), None);
+        }
+        assert_eq!(parted(&Line { times: [1, 1], plus: 0 }, 0, 0), None);
+    }
 }

@@ -426,3 +426,26 @@ pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Li
     let total = i.scaled(units).add(left);
     total.scaled(then.times[0]).add(&i.scaled(*by)).add_number(then.plus - by * new.first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each turn `i`, from the first on, with as many units left as a length of the range leaves, is within the corners: what is so for all lines at these is so for it.
+    #[test]
+    fn all_turns_are_within_the_corners() {
+        for (units, first, bottom, least, more) in (1..4)
+            .flat_map(|units| (0..3).flat_map(move |first| (0..6).map(move |bottom| (units, first, bottom))))
+            .flat_map(|(units, first, bottom)| (0..12).flat_map(move |least| (0..9).map(move |more| (units, first, bottom, least, more))))
+        {
+            let range = [least, least + more];
+            let corners = corners(units, first, bottom, range);
+            let is_one = |&[i, left]: &[i128; 2]| left >= bottom && (range[0]..=range[1]).contains(&(i * units + left));
+            let all: Vec<[i128; 2]> = (first..25).flat_map(|i| (0..25).map(move |left| [i, left])).filter(is_one).collect();
+            for line in (-3..=3).flat_map(|a| (-3..=3).map(move |b| Line { times: [a, b], plus: 0 })) {
+                let at = |points: &[[i128; 2]]| points.iter().map(|point| line.at(point)).max();
+                assert!(at(&all).is_none_or(|most| Some(most) <= at(&corners)), "{units} {first} {bottom} {range:?} {line:?}: {corners:?}");
+            }
+        }
+    }
+}

@@ -217,4 +217,87 @@ mod tests {
             assert_eq!(lines.moved_down(&rest(by)[..4]), None);
         }
     }
+
+    /// What is calculated with lines is what is calculated with their values.
+    #[test]
+    fn lines_are_added_as_their_values_are() {
+        let (a, b, point) = (Line { times: [3, -7], plus: 11 }, Line { times: [5, 13], plus: -2 }, [17, 29]);
+        assert_eq!(a.at(&point), 3 * 17 - 7 * 29 + 11);
+        assert_eq!(a.add(&b).at(&point), a.at(&point) + b.at(&point));
+        assert_eq!(a.sub(&b).at(&point), a.at(&point) - b.at(&point));
+        assert_eq!(a.add_number(4).at(&point), a.at(&point) + 4);
+        assert_eq!(a.scaled(-6).at(&point), -6 * a.at(&point));
+        assert!(Line::number(5).is_number() && !a.is_number());
+    }
+
+    /// A line has the same bits wherever it is asked for, its lowest ones as numbers; and of them it is found again, moved or whole, and from no others.
+    #[test]
+    fn lines_and_their_bits() {
+        let mut lines = Lines::new(vec![[0, 0], [1000, 0], [0, 50]], 1, 2);
+        for (times, plus) in [([1, 0], 0), ([1, 0], 1), ([16, 0], 5), ([6, 64], 3), ([0, 2], 1)] {
+            let line = Line { times, plus };
+            let bits = lines.bits(&line);
+            assert_eq!(lines.bits(&line), bits);
+            assert_eq!(lines.line(&bits), Some(line));
+            let below = times.iter().filter(|n| **n != 0).map(|n| n.trailing_zeros()).min().unwrap() as usize;
+            assert_eq!(number(&bits[..below]), Some(plus as u64 & ((1 << below) - 1)));
+            assert!(bits[below].number().is_none() && bits[63] == O);
+            // Whoever cuts off what is not zero has no line, nor who changes a bit.
+            assert_eq!(lines.line(&bits[..below + 3]), None);
+            assert_eq!(lines.line(&bits[..32]), Some(line));
+            let mut other = bits;
+            other[below + 1] = other[below + 1].inverted();
+            assert_eq!(lines.line(&other), None);
+            assert!(lines.is_public(&bits));
+            // Greater by a power of two: moved up.
+            assert_eq!(lines.line(&[&[O; 3], &bits[..61]].concat()), Some(line.scaled(8)));
+        }
+        assert_eq!(lines.line(&lifted::<64>(77)), Some(Line::number(77)));
+        assert_eq!(lines.bits(&Line::number(77)), lifted(77));
+        let stranger = lines.random.symbol();
+        assert!(!lines.is_public(&[O, stranger]));
+        assert_eq!(lines.line(&[stranger]), None);
+        assert_eq!(lines.origins().len(), 4); // two have one core
+    }
+
+    /// What is not so in all of the region is in doubt, with a line that changes its sign where that changes.
+    #[test]
+    fn what_is_so_in_all_of_the_region() {
+        let lines = Lines::new(vec![[0, 0], [100, 0], [0, 7]], 1, 2);
+        let line = |a, b, plus| Line { times: [a, b], plus };
+        assert_eq!(lines.range(&line(1, 2, 3)), (3, 103));
+        assert_eq!(lines.range(&line(-1, 2, 3)), (-97, 17));
+        for plus in -300..300 {
+            for (a, b) in [(1, 0), (-1, 0), (0, 3), (2, -5)] {
+                let (least, most) = lines.range(&line(a, b, plus));
+                lines.doubt.set(None);
+                let is_zero = lines.is_zero(&line(a, b, plus));
+                assert_eq!(is_zero, if least > 0 || most < 0 { Some(false) } else { None });
+                assert_eq!(lines.doubt.get(), if is_zero.is_none() { Some(line(a, b, plus)) } else { None });
+                lines.doubt.set(None);
+                let settled = lines.settled(&line(a, b, plus), 8);
+                if least.div_euclid(256) == most.div_euclid(256) {
+                    let turns = least.div_euclid(256);
+                    assert_eq!(settled, Some((line(a, b, plus - 256 * turns), turns)));
+                } else {
+                    assert_eq!(settled, None);
+                    let (least, most) = lines.range(&lines.doubt.get().unwrap());
+                    assert!(least < 0 && most >= 0);
+                }
+            }
+        }
+        assert_eq!(lines.is_zero(&Line::number(0)), Some(true));
+    }
+
+    /// All ways are gone one after the other, if what decides is public.
+    #[test]
+    fn ways_are_asked_for_in_order() {
+        let mut lines = Lines::new(vec![[0, 0], [9, 0]], 1, 2);
+        assert_eq!(lines.way(), None);
+        lines.ways = Some((vec![true], 0));
+        assert_eq!(lines.way(), None);
+        lines.is_public = true;
+        assert_eq!([lines.way(), lines.way(), lines.way()], [Some(true), Some(false), Some(false)]);
+        assert_eq!(lines.ways, Some((vec![true, false, false], 3)));
+    }
 }
