@@ -91,3 +91,22 @@ pub(crate) fn variants(lines: &str) -> Vec<Variant> {
 fn here() -> impl Iterator<Item = &'static Level> {
     LEVELS.iter().filter(|level| (level.here)())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rival chooses its first level by itself, is told each other, and has none that this machine has not.
+    #[test]
+    fn levels_of_a_rival() {
+        let told = |lines: &str| variants(lines).into_iter().map(|variant| (variant.level, variant.told)).collect::<Vec<_>>();
+        assert_eq!(told(""), [(native().to_owned(), None)]);
+        assert_eq!(told("portable"), [("portable".to_owned(), None)]);
+        let all = names();
+        let here = all.iter().enumerate().map(|(at, name)| ((*name).to_owned(), (at > 0).then(|| (*name).to_owned()))).collect::<Vec<_>>();
+        assert_eq!(told(&LEVELS.map(|level| level.name).join("\n")), here);
+        let masked = variants(IA32CAP);
+        assert_eq!(masked.iter().map(|variant| &*variant.level).collect::<Vec<_>>(), all);
+        assert!(masked.iter().enumerate().all(|(at, variant)| variant.told.is_none() && variant.setting.is_some() == (at > 0)));
+    }
+}
