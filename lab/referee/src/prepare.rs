@@ -4,7 +4,7 @@ use crate::{
     peer::MODEL,
     switches::{self, Settings},
 };
-use aead_load::{Home, Options, run, said};
+use aead_load::{Home, Options, comment, run};
 use include_dir::{Dir, include_dir};
 use std::{
     env, fs,
@@ -118,7 +118,7 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     // A folder's first comment is that of its source.
     let sources = [path.clone(), path.join("plugin.go"), path.join("src/lib.rs")];
     let source = sources.iter().filter(|path| path.is_file()).find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let crippled = switches::of(&said(&source, "without:"), &said(&source, "levels:"));
+    let crippled = switches::of(&comment(&source, "without:"), &comment(&source, "levels:"));
     let mut command = settings.clone();
     command.extend(match path.extension().and_then(|ending| ending.to_str()) {
         Some("so") => vec![text],

@@ -82,15 +82,15 @@ impl Home {
     /// root of the project) and `made:` (a library that `make.sh` gets, to `$MADE`).
     fn compiled(&self, path: &Path, variable: &str, compiler: &str, options: Options<'_>) -> Result<Built, String> {
         let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let said = |key: &str| Some(said(&source, key)).filter(|said| !said.is_empty());
+        let line = |key: &str| Some(comment(&source, key)).filter(|text| !text.is_empty());
         let root = self.aead.join("../..").canonicalize().unwrap_or_else(|_| self.aead.clone());
-        if let Some(before) = said("before:") {
+        if let Some(before) = line("before:") {
             run(Command::new("bash").args(["-c", &before]).current_dir(&root))?;
         }
         let libraries = self.aead.join("libraries").display().to_string();
-        let mut link = said("link:").unwrap_or_default().replace("$ROOT", &root.display().to_string()).replace("$HERE", &libraries);
+        let mut link = line("link:").unwrap_or_default().replace("$ROOT", &root.display().to_string()).replace("$HERE", &libraries);
         let mut version = String::new();
-        if let Some(library) = said("made:") {
+        if let Some(library) = line("made:") {
             let (folder, argument) = options.made.unwrap_or((&library, ""));
             let made = self.made(&library, folder, argument, options.fetch)?;
             version = fs::read_to_string(made.join("version")).unwrap_or_default().trim().into();
@@ -101,7 +101,10 @@ impl Home {
         command.args(["-O2", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-deprecated-declarations", "-I"]);
         // Two libraries may have symbols of one name: whose are in the plug-in stay there.
         command.arg(&self.aead).args(["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"]);
-        run(command.arg("-o").arg(&object).arg(path).args(link.split_whitespace()))?;
+        // Two tools may build one plug-in at once.
+        let new = object.with_extension(format!("{}.so", std::process::id()));
+        run(command.arg("-o").arg(&new).arg(path).args(link.split_whitespace()))?;
+        fs::rename(new, &object).map_err(|error| error.to_string())?;
         Ok(Built { object, version })
     }
 
@@ -198,8 +201,8 @@ pub unsafe fn string(text: *const c_char) -> String {
     if text.is_null() { String::new() } else { unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned() }
 }
 
-/// What the lines of a first comment say that begin with this word.
-pub fn said(source: &str, key: &str) -> String {
+/// Returns the lines of a first comment that begin with this word, without it.
+pub fn comment(source: &str, key: &str) -> String {
     let lines = source.lines().take(30).filter_map(|line| line.trim_start_matches(['/', '*', ' ', '!', '#']).strip_prefix(key));
     lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ")
 }
@@ -216,16 +219,16 @@ pub fn cargo() -> Command {
 /// Runs a command, and returns what it prints.
 ///
 /// # Errors
-/// What it said of errors, or its last lines.
+/// What it text of errors, or its last lines.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     let tells = |line: &&str| ["error", "cannot find", "undefined reference"].iter().any(|word| line.to_lowercase().contains(word));
-    let errors: Vec<&str> = said.lines().filter(tells).take(3).collect();
-    let last: Vec<&str> = said.lines().rev().take(3).collect();
+    let errors: Vec<&str> = text.lines().filter(tells).take(3).collect();
+    let last: Vec<&str> = text.lines().rev().take(3).collect();
     Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
 }
