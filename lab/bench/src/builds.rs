@@ -54,7 +54,7 @@ pub(crate) const RIVALS: [Rival; 19] = [
 ];
 
 /// Debian's packages: a library, and what `make.sh` needs.
-const PACKAGES: [&str; 7] = ["libssl-dev", "cmake", "g++", "dpkg-dev", "nasm", "make", "xz-utils"];
+const PACKAGES: [&str; 9] = ["libssl-dev", "cmake", "g++", "dpkg-dev", "nasm", "make", "perl", "python3", "xz-utils"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {

@@ -106,7 +106,7 @@ impl Loaded {
 /// Loads, starts, and makes a key.
 fn start(object: &Path, variant: &Variant) -> Result<&'static Table, String> {
     let table = open(object, SYMBOL, RTLD_DEEPBIND)?;
-    if table.seal.is_none() {
+    if table.seal.is_none() || table.open.is_none() {
         return Err("it has no whole messages".into());
     }
     let told = variant.told.as_deref().map(CString::new).transpose().map_err(|error| error.to_string())?;
@@ -158,15 +158,17 @@ impl Key {
     /// Replaces it by another of the same length.
     #[inline(always)]
     pub(crate) fn rekey(&mut self, bytes: &[u8]) {
-        // SAFETY: a key, and so many bytes.
-        unsafe {
-            match self.table.rekey {
-                Some(rekey) => rekey(self.key, bytes.as_ptr(), bytes.len()),
-                None => {
-                    self.table.free.expect(LOADED)(self.key);
-                    self.key = self.table.key.expect(LOADED)(bytes.as_ptr(), bytes.len());
-                }
-            }
+        match self.table.rekey {
+            // SAFETY: a key, and so many bytes.
+            Some(rekey) => unsafe { rekey(self.key, bytes.as_ptr(), bytes.len()) },
+            None => self.made_anew(bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn made_anew(&mut self, bytes: &[u8]) {
+        if let Some(new) = Self::new(self.table, bytes) {
+            *self = new;
         }
     }
 
@@ -190,9 +192,10 @@ impl Key {
     /// The pointers of `message` are as `aead.h` says.
     #[inline(always)]
     pub(crate) unsafe fn seal(&mut self, message: &Message) {
-        // SAFETY: the caller's promise.
-        let done = unsafe { self.table.seal.expect(LOADED)(self.key, message) };
-        assert!(done != 0, "it refuses to seal");
+        // SAFETY: the caller's promise; `start` has seen that the function is there.
+        if unsafe { self.table.seal.unwrap_unchecked()(self.key, message) } == 0 {
+            refused();
+        }
     }
 
     /// Decrypts; false if the tag was wrong.
@@ -201,9 +204,16 @@ impl Key {
     /// As [`Key::seal`].
     #[inline(always)]
     pub(crate) unsafe fn open(&mut self, message: &Message) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.table.open.expect(LOADED)(self.key, message) != 0 }
+        // SAFETY: as in `seal`.
+        unsafe { self.table.open.unwrap_unchecked()(self.key, message) != 0 }
     }
+}
+
+/// Apart, to keep the loop of messages small.
+#[cold]
+#[inline(never)]
+fn refused() -> ! {
+    panic!("it refuses to seal")
 }
 
 impl Drop for Key {

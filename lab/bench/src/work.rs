@@ -201,6 +201,7 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
         let key = &mut keys[lines.key];
         // What ends with its page cannot move.
         let output = if place == Place::PageEnd { output } else { output.wrapping_add(lines.output * 64) };
+        let from = if in_place { output } else { input };
         // Behind what is sealed, or opened.
         let tag = if verb == Verb::Open { input } else { output }.wrapping_add(len);
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| peer::message(nonce, (aad, aad_len), input, output, len, tag);
@@ -231,19 +232,20 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
                         key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
                     }
                 }
-                Verb::Seal | Verb::RekeyAndSeal => {
-                    let from = if in_place { output } else { input };
-                    each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
-                        if verb == Verb::RekeyAndSeal {
-                            key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
-                        }
-                        // SAFETY: as above; the tag is read after it was written.
-                        unsafe {
-                            key.seal(&message(nonce, from, output));
-                            output.add(len).cast::<u64>().read_unaligned()
-                        }
-                    });
-                }
+                // Apart from the next: together they are too large for the compiler to have them in line, which costs 2.6 ns a message.
+                // SAFETY: as above; the tag is read after it was written.
+                Verb::Seal => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| unsafe {
+                    key.seal(&message(nonce, from, output));
+                    tag.cast::<u64>().read_unaligned()
+                }),
+                Verb::RekeyAndSeal => each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
+                    key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
+                    // SAFETY: as above.
+                    unsafe {
+                        key.seal(&message(nonce, from, output));
+                        tag.cast::<u64>().read_unaligned()
+                    }
+                }),
                 Verb::SealAndOpen => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| {
                     let message = message(nonce, output, output);
                     // SAFETY: as above.
