@@ -41,12 +41,12 @@ pub struct Built {
 }
 
 impl Home {
-    /// That of a repository.
+    /// Returns the home in the tree of a repository.
     pub fn of_tree(root: &Path) -> Self {
         Self { aead: root.join("tools/aead"), target: root.join("target") }
     }
 
-    /// The page of that name in `libraries`.
+    /// Returns the page with this name in `libraries`, or `None`.
     pub fn page(&self, name: &str) -> Option<PathBuf> {
         let page = |end: &&str| self.aead.join("libraries").join(format!("{name}{end}"));
         [".c", ".cc", ".rs", ".py", ".java", ".js", ""].iter().map(page).find(|path| path.exists())
@@ -68,7 +68,7 @@ impl Home {
         }
     }
 
-    /// Where the shared object of that source goes.
+    /// Returns where the shared object of that source goes.
     ///
     /// # Errors
     /// There is no such folder, and none can be made.
@@ -78,7 +78,7 @@ impl Home {
         Ok(folder.join(format!("{}{suffix}.so", path.file_stem().unwrap_or_default().display())))
     }
 
-    /// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
+    /// Compiles a C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
     /// root of the project) and `made:` (a library that `make.sh` gets, to `$MADE`).
     fn compiled(&self, path: &Path, variable: &str, compiler: &str, options: Options<'_>) -> Result<Built, String> {
         let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
@@ -108,7 +108,7 @@ impl Home {
         Ok(Built { object, version })
     }
 
-    /// The folder that `make.sh` has filled with a library.
+    /// Returns the folder that `make.sh` has filled with a library.
     fn made(&self, library: &str, folder: &str, argument: &str, fetch: bool) -> Result<PathBuf, String> {
         let folder = self.target.join("made").join(folder);
         if !folder.join("version").exists() {
@@ -126,7 +126,7 @@ impl Home {
         folder.canonicalize().map_err(|error| error.to_string())
     }
 
-    /// A module of Go.
+    /// Builds a module of Go.
     fn go(&self, path: &Path) -> Result<PathBuf, String> {
         let object = self.out(path, "")?;
         let mut command = Command::new("go");
@@ -135,7 +135,7 @@ impl Home {
         Ok(object)
     }
 
-    /// A crate whose `cdylib` is a plug-in, or one page of `libraries`.
+    /// Builds a crate whose `cdylib` is a plug-in, or one page of `libraries`.
     fn cargo(&self, path: &Path, options: Options<'_>) -> Result<PathBuf, String> {
         let mut command = cargo();
         command.args(["build", "--release", "--message-format=json-render-diagnostics"]);
@@ -176,7 +176,7 @@ pub fn open(library: &Path, symbol: &str, flags: c_int) -> Result<&'static Table
     checked(table)
 }
 
-/// That table, if all is there that has to be.
+/// Checks that a table is of this interface and has all functions that belong together.
 ///
 /// # Errors
 /// It is of another interface, or lacks functions.
@@ -192,7 +192,7 @@ pub fn checked(table: &'static Table) -> Result<&'static Table, String> {
     Ok(table)
 }
 
-/// A string of C, or nothing.
+/// Copies a string of C; NULL is an empty one.
 ///
 /// # Safety
 /// NULL, or a string.
@@ -207,7 +207,7 @@ pub fn comment(source: &str, key: &str) -> String {
     lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Cargo, without what `cargo run` set for this program.
+/// Returns a command that runs Cargo, without what `cargo run` set for this program.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
