@@ -1,23 +1,23 @@
 #!/bin/sh
 # Fetches AES-GCM of Linux, before and after the commit of 2024, into FOLDER, and makes code of a program of it: linux.sh FOLDER. `6.1` and `6.12` hold
 # the kernel's sources, and what they are assembled to; `6.1.so` and `6.12.so` are what a program calls.
-# Needs what bench/rivals/make.sh needs for it, and a C compiler.
+# Needs what tools/aead/libraries/make.sh needs for it, and a C compiler.
 #
 # The kernel lies at an address of 31 bits, a library anywhere. So two loads become relative to where they stand: one that belongs to another
 # mode, and one for the end of AAD, of any length but a multiple of 16, which has an instruction more then.
 set -eu
-rivals=$(realpath "$(dirname "$0")/../../lab/bench/rivals")
+libraries=$(realpath "$(dirname "$0")/../../tools/aead/libraries")
 mkdir -p "$1"
 cd "$1"
 for version in 6.1 6.12; do
-    [ -e "$version/version" ] || "$rivals/make.sh" linux "$version" "$version"
+    [ -e "$version/version" ] || "$libraries/make.sh" linux "$version" "$version"
     mkdir -p moved
     for source in "$version"/*.S; do
         moved=moved/${source##*/}
         sed 's/movaps .Lbswap_mask,/movaps .Lbswap_mask(%rip),/
             s/vmovdqu  aad_shift_arr(%r11)/lea aad_shift_arr(%rip), %rax; vmovdqu (%rax, %r11)/' "$source" >"$moved"
-        cc -c -I "$rivals/stubs" -o "${source%.S}.o" "$source"
+        cc -c -I "$libraries/stubs" -o "${source%.S}.o" "$source"
     done
-    cc -shared -nostdlib -DVISIBLE -I "$rivals/stubs" -o "$version.so" moved/*.S
+    cc -shared -nostdlib -DVISIBLE -I "$libraries/stubs" -o "$version.so" moved/*.S
     rm -r moved
 done

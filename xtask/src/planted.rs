@@ -198,7 +198,7 @@ impl Copy {
     /// Copies what has changed since the last time, so that what was compiled is of use still.
     pub(crate) fn lean(project: &Path) -> Result<Self> {
         const PARTS: &str = "Cargo.toml Cargo.lock README.md ARCHITECTURE.md BENCHMARKS.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE-APACHE LICENSE-MIT \
-                             .ci crates docs lab testdata xtask";
+                             .ci crates docs lab papers testdata tools xtask";
         let (copy, build) = (project.join("target/planted/copy"), project.join("target/planted/build"));
         let parts: Vec<&str> = PARTS.split(' ').filter(|part| project.join(part).exists()).collect();
         let below = |root: &Path, parts: &str| -> Result<BTreeSet<PathBuf>> {

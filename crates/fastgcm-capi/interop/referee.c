@@ -3,7 +3,7 @@
  * levels: FASTGCM_BACKEND=vpaes-ssse3 FASTGCM_BACKEND=portable
  * before: cargo rustc --release -p fastgcm-capi --crate-type staticlib
  * link: -I$ROOT/crates/fastgcm-capi/include -L$ROOT/target/release -l:libfastgcm_capi.a -lpthread -lm -ldl */
-#include "referee.h"
+#include "aead.h"
 #include <fastgcm.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void *key(const uint8_t *bytes, size_t length)
     return fastgcm_key_new(&key, bytes, length, getenv("FASTGCM_BACKEND")) == FASTGCM_OK ? key : NULL;
 }
 
-static int seal(void *key, const struct referee_message *m)
+static int seal(void *key, const struct aead_message *m)
 {
     uint8_t tag[16];
     if (fastgcm_seal(key, m->nonce, m->nonce_length, m->aad, m->aad_length, m->input, m->length, m->output, tag) != FASTGCM_OK)
@@ -29,7 +29,7 @@ static int seal(void *key, const struct referee_message *m)
     return 1;
 }
 
-static int open(void *key, const struct referee_message *m)
+static int open(void *key, const struct aead_message *m)
 {
     return fastgcm_open(key, m->nonce, m->nonce_length, m->aad, m->aad_length, m->input, m->length, m->tag, m->tag_length, m->output) == FASTGCM_OK;
 }
@@ -77,11 +77,11 @@ static void drop(void *made)
 
 static void release(void *key) { fastgcm_key_free(key); }
 
-const struct referee_plugin referee_plugin = {
-    .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE | REFEREE_OVERLAP | REFEREE_NULL | REFEREE_THREADS,
-    .keys = REFEREE_KEYS_ALL,
-    .tags = REFEREE_TAGS_ALL,
+const struct aead_plugin aead_plugin = {
+    .interface = AEAD_INTERFACE,
+    .offers = AEAD_IN_PLACE | AEAD_OVERLAP | AEAD_NULL | AEAD_THREADS,
+    .keys = AEAD_KEYS_ALL,
+    .tags = AEAD_TAGS_ALL,
     .nonce_min = 1,
     .nonce_max = 1 << 20,
     .block = 1,

@@ -1,5 +1,7 @@
 //! Cargo builds the rivals, one by one: what one of them lacks keeps none of the others away.
 
+use crate::peer::Library;
+use aead_load::{Built, Home, Options, cargo, run};
 use std::{
     env, fs,
     os::unix::fs::symlink,
@@ -7,57 +9,52 @@ use std::{
     process::Command,
 };
 
-/// A column of the tables: how a page of `rivals/` is built.
+/// A column of the tables: how a page of `tools/aead/libraries` is built.
 pub(crate) struct Rival {
     pub(crate) name: &'static str,
     page: &'static str,
-    /// `make.sh` fetches what no registry of Cargo has, and takes this argument.
+    /// In the place of the library that the page names: the third argument of `make.sh`.
     made: Option<&'static str>,
     /// Flags of rustc.
-    flags: &'static str,
+    flags: Option<&'static str>,
 }
 
 impl Rival {
     const fn new(name: &'static str) -> Self {
-        Self { name, page: name, made: None, flags: "" }
+        Self::of(name, name)
     }
 
-    const fn made(name: &'static str, page: &'static str, argument: &'static str) -> Self {
-        Self { name, page, made: Some(argument), flags: "" }
+    const fn of(name: &'static str, page: &'static str) -> Self {
+        Self { name, page, made: None, flags: None }
     }
 }
 
 /// In the order of columns.
 pub(crate) const RIVALS: [Rival; 19] = [
     Rival::new("fastgcm"),
-    Rival::made("ipsec-mb", "ipsec-mb", ""),
-    Rival::made("ipsec-mb-bare", "ipsec-mb", "bare"),
-    Rival::made("linux", "linux", ""),
+    Rival::of("ipsec-mb", "ipsec-mb-2"),
+    Rival { made: Some("bare"), ..Rival::of("ipsec-mb-bare", "ipsec-mb-2") },
+    Rival::new("linux"),
     Rival::new("aws-lc"),
     Rival::new("aws-lc-rs"),
     Rival::new("boringssl"),
     Rival::new("openssl-4.0"),
     Rival::new("openssl-3.6"),
     Rival::new("openssl-system"),
-    Rival::made("libgcrypt", "libgcrypt", ""),
-    Rival::made("wolfssl", "wolfssl", ""),
+    Rival::of("libgcrypt", "libgcrypt-1.12"),
+    Rival::of("wolfssl", "wolfssl-5.9"),
     Rival::new("ring"),
     Rival::new("graviola"),
     Rival::new("rscrypto"),
     Rival::new("rustcrypto-0.11"),
     // Without AES instructions.
-    Rival {
-        name: "rustcrypto-soft",
-        page: "rustcrypto-0.11",
-        made: None,
-        flags: "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"",
-    },
+    Rival { flags: Some("--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\""), ..Rival::of("rustcrypto-soft", "rustcrypto-0.11") },
     Rival::new("rustcrypto-0.10"),
-    Rival::made("libsodium", "libsodium", ""),
+    Rival::of("libsodium", "libsodium-1.0.22"),
 ];
 
-/// Debian's packages: a library, what BoringSSL's build needs, and what those of `make.sh` do.
-const PACKAGES: [&str; 7] = ["libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
+/// Debian's packages: a library, and what `make.sh` needs.
+const PACKAGES: [&str; 9] = ["libssl-dev", "cmake", "g++", "dpkg-dev", "nasm", "make", "perl", "python3", "xz-utils"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {
@@ -70,34 +67,23 @@ pub(crate) fn target() -> Result<PathBuf, String> {
     program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "this program is in no folder".into())
 }
 
-/// The shared object of that rival; or why there is none. What is in no registry is fetched only if we may `install`.
-pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
+/// That rival, built; or why it is not. What is in no registry is fetched only if we may `install`.
+pub(crate) fn build(rival: &Rival, install: bool) -> Result<Library, String> {
     eprint!("building {} ...", rival.name);
-    let mut cargo = cargo();
-    let mut target = target()?;
-    if rival.made.is_some() {
-        cargo.env("RIVAL_NAME", rival.name).env("RIVAL_MADE", made(rival, &target, install)?);
-    }
-    // A page that is built twice has a target folder for each, because flags are part of what cargo compares.
-    if rival.name != rival.page {
-        target.push(rival.name);
-    }
-    if !rival.flags.is_empty() {
-        cargo.env("RUSTFLAGS", rival.flags);
-    }
-    let name = rival.page.replace('.', "-");
-    cargo
-        .args(["build", "--release", "--locked", "--package", "rivals", "--example", &name, "--features", &name, "--target-dir"])
-        .arg(&target)
-        .current_dir(root());
-    let done = run(&mut cargo);
+    let home = Home { target: target()?, ..Home::of_tree(&root().join("../..").canonicalize().map_err(|error| error.to_string())?) };
+    let page = home.page(rival.page).ok_or("it has no page")?;
+    let options = Options {
+        fetch: install,
+        made: rival.made.map(|argument| (rival.name, argument)),
+        flags: rival.flags.map(|flags| (rival.name, flags)),
+    };
+    let built = home.build(&page, options).ok_or("it is no shared object")?;
     eprint!("\r\x1b[K");
-    done?;
-    Ok(target.join("release/examples").join(format!("lib{}.so", name.replace('-', "_"))))
+    Ok(Library { name: rival.name.into(), built: built?, ours: rival.name == "fastgcm" })
 }
 
-/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `rivals/fastgcm.rs`.
-pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
+/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `fastgcm.rs`.
+pub(crate) fn build_sources(name: &str, from: &str) -> Result<Library, String> {
     let mut at = PathBuf::from(from);
     let text = |output: std::process::Output| String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !at.is_dir() {
@@ -120,38 +106,19 @@ pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
     // Each build has the same paths: names of folders decide where Cargo's compiler puts functions, and a place is worth 1 to 3 %.
     let package = target()?.join("compared/package");
     fs::create_dir_all(&package).map_err(|error| error.to_string())?;
-    let (root, source) = (root().display(), package.with_file_name("source"));
+    let (aead, source) = (root().join("../../tools/aead"), package.with_file_name("source"));
     let built = package.join(at.to_string_lossy().replace('/', "-"));
     fs::remove_file(&source).or_else(|why| if source.exists() { Err(why.to_string()) } else { Ok(()) })?;
     symlink(&at, &source).map_err(|error| error.to_string())?;
+    let aead = aead.display();
     let manifest = format!(
-        "[package]\nname = \"rival-fastgcm\"\nedition = \"2024\"\n[lib]\npath = \"{root}/rivals/fastgcm.rs\"\ncrate-type = [\"cdylib\"]\n\
-         [dependencies]\nplugin = {{ path = \"{root}/plugin\" }}\nfastgcm = {{ path = \"../source/crates/fastgcm\" }}\n[profile.release]\ncodegen-units = 1\n[workspace]\n",
+        "[package]\nname = \"rival-fastgcm\"\nedition = \"2024\"\n[lib]\npath = \"{aead}/libraries/fastgcm.rs\"\ncrate-type = [\"cdylib\"]\n\
+         [dependencies]\naead-plugin = {{ path = \"{aead}\" }}\nfastgcm = {{ path = \"../source/crates/fastgcm\" }}\n[profile.release]\ncodegen-units = 1\n[workspace]\n",
     );
     fs::write(package.join("Cargo.toml"), manifest).map_err(|error| error.to_string())?;
     run(cargo().args(["build", "--release", "--target-dir"]).arg(&built).current_dir(&package))?;
-    Ok(built.join("release/librival_fastgcm.so"))
-}
-
-/// Cargo, without what `cargo run` set for this program.
-fn cargo() -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
-        cargo.env_remove(name);
-    }
-    cargo
-}
-
-/// The folder that `make.sh` has filled: the last that `make.sh` writes is the version.
-fn made(rival: &Rival, target: &Path, install: bool) -> Result<PathBuf, String> {
-    let folder = target.join("made").join(rival.name);
-    if !folder.join("version").exists() {
-        if !install {
-            return Err("not fetched yet: --install does that".into());
-        }
-        run(Command::new(root().join("rivals/make.sh")).arg(rival.page).arg(&folder).args(rival.made))?;
-    }
-    Ok(folder)
+    let built = Built { object: built.join("release/librival_fastgcm.so"), ..Built::default() };
+    Ok(Library { name: name.into(), built, ours: true })
 }
 
 /// Installs Debian's packages. Of two apt-get at a time one fails, and the full run has checks side by side: the lock is that of
@@ -159,18 +126,5 @@ fn made(rival: &Rival, target: &Path, install: bool) -> Result<PathBuf, String> 
 pub(crate) fn install() -> Result<(), String> {
     const ALONE: [&str; 2] = ["/var/lock/fastgcm-packages", "apt-get"];
     run(Command::new("flock").args(ALONE).args(["update", "-qq"]))?;
-    run(Command::new("flock").args(ALONE).args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES))
-}
-
-/// Runs a command; if it fails, what it said of errors, or its last lines.
-pub(crate) fn run(command: &mut Command) -> Result<(), String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let errors: Vec<&str> = said.lines().filter(|line| line.to_lowercase().contains("error")).take(3).collect();
-    let last: Vec<&str> = said.lines().rev().take(3).collect();
-    Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
+    run(Command::new("flock").args(ALONE).args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES)).map(drop)
 }

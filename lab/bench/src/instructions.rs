@@ -6,11 +6,12 @@
 
 use crate::{
     buffer::Buffer,
-    peer::{self, Key, Loaded},
+    level,
+    peer::{self, Key, Library, Loaded, TAG},
     work::{Peer, Place, Verb},
 };
+use aead_load::Built;
 use fastgcm_step::marker;
-use plugin::{Message, TAG, level};
 use std::{env, path::Path};
 
 const SIZES: [usize; 6] = [16, 64, 128, 256, 512, 1420];
@@ -20,16 +21,17 @@ static NONCE: [u8; 12] = [1; 12];
 static AAD: [u8; 12] = [2; 12];
 
 /// A table for each level, in Markdown: a row for each verb, key and contender, a column for each size. Returns how many messages were counted.
-pub(crate) fn print<'a>(libraries: impl Iterator<Item = &'a Path>) -> Result<usize, String> {
+pub(crate) fn print(libraries: &[Library]) -> Result<usize, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let mut columns: Vec<(Loaded, Vec<u64>)> = Vec::new();
     for library in libraries {
-        let arguments = ["--messages".into(), library.to_string_lossy().into_owned()];
+        let object = &library.built.object;
+        let arguments = ["--messages".into(), object.to_string_lossy().into_owned()];
         let counts = fastgcm_step::count(&program, &arguments)?;
         let peers = contenders(library)?;
         let [empty, counts @ ..] = &counts[..] else { return Err("nothing was counted".into()) };
         if counts.len() != peers.len() * VERBS.len() * KEYS.len() * SIZES.len() {
-            return Err(format!("{}: {} messages were counted", library.display(), counts.len()));
+            return Err(format!("{}: {} messages were counted", object.display(), counts.len()));
         }
         let each = counts.len() / peers.len().max(1);
         columns.extend(peers.into_iter().zip(counts.chunks(each.max(1))).map(|(peer, counts)| {
@@ -52,10 +54,11 @@ pub(crate) fn print<'a>(libraries: impl Iterator<Item = &'a Path>) -> Result<usi
 }
 
 /// The child's part: each message once, between two markers, after a pair with nothing between them.
-pub(crate) fn messages(library: &Path) -> Result<(), String> {
+pub(crate) fn messages(object: &Path) -> Result<(), String> {
     let most = SIZES.into_iter().max().unwrap_or(0) + TAG;
     let (one, two) = (Buffer::new(most, 0), Buffer::new(most, 33 * 64));
-    let peers = contenders(library)?;
+    let built = Built { object: object.into(), ..Built::default() };
+    let peers = contenders(&Library { name: String::new(), built, ours: false })?;
     marker();
     marker();
     for peer in &peers {
@@ -64,7 +67,8 @@ pub(crate) fn messages(library: &Path) -> Result<(), String> {
                 let mut key = peer.table().and_then(|table| Key::new(table, &[7; 32][..bytes])).ok_or("it makes no key")?;
                 for len in SIZES {
                     let (input, output) = (one.at(Place::Aligned, len + TAG), two.at(Place::Aligned, len + TAG));
-                    let mut message = Message { nonce: NONCE.as_ptr(), aad: AAD.as_ptr(), aad_len: AAD.len(), input, output, len };
+                    let aad = (AAD.as_ptr(), AAD.len());
+                    let mut message = peer::message(NONCE.as_ptr(), aad, input, output, len, output.wrapping_add(len));
                     // SAFETY: buffers with room for the text and a tag; nonce and AAD are static.
                     unsafe {
                         key.seal(&message);
@@ -89,8 +93,8 @@ pub(crate) fn messages(library: &Path) -> Result<(), String> {
 }
 
 /// Those with AES instructions, each once. The others take so many instructions that counting them takes minutes.
-fn contenders(library: &Path) -> Result<Vec<Loaded>, String> {
-    let (mut peers, _) = peer::load(library, None)?;
+fn contenders(library: &Library) -> Result<Vec<Loaded>, String> {
+    let (mut peers, _) = peer::load(library)?;
     peers.retain(|peer| !matches!(peer.level().as_str(), "vpaes-ssse3" | "portable") && !peer.name().ends_with(" again"));
     Ok(peers)
 }

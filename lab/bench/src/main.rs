@@ -4,6 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | `builds` | cargo builds one shared object for each rival; what cannot be built is told |
+//! | `level` | processor levels, and what holds a rival to one |
 //! | `peer` | loads them, a copy for each level |
 //! | `process` | Go and Java, which live in processes of their own |
 //! | `check` | identical answers first |
@@ -23,6 +24,7 @@ mod builds;
 mod check;
 mod cold;
 mod instructions;
+mod level;
 mod peer;
 mod place;
 mod plan;
@@ -116,13 +118,13 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let ours = options.ours.clone().or_else(|| (!options.before.is_empty()).then(this_tree));
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
         let built = match &ours {
-            Some(sources) if rival.name == "fastgcm" => builds::build_sources(sources),
+            Some(sources) if rival.name == "fastgcm" => builds::build_sources("fastgcm", sources),
             _ => builds::build(rival, options.install),
         };
-        let loaded = built.and_then(|library| Ok((peer::load(&library, None)?, library)));
+        let loaded = built.and_then(|library| Ok((peer::load(&library)?, library)));
         match loaded {
             Ok(((variants, failed), library)) => {
-                libraries.push((library, None));
+                libraries.push(library);
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
                 missing.extend(failed);
             }
@@ -130,9 +132,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         }
     }
     for sources in &options.before {
-        let library = builds::build_sources(sources)?;
-        let (variants, failed) = peer::load(&library, Some(sources))?;
-        libraries.push((library, Some(sources.clone())));
+        let library = builds::build_sources(sources, sources)?;
+        let (variants, failed) = peer::load(&library)?;
+        libraries.push(library);
         peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
         missing.extend(failed);
     }
@@ -153,7 +155,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let answers = check::all(&peers)?;
     println!("{} implementations gave {answers} answers, which agree", peers.len());
     if options.instructions {
-        instructions::print(libraries.iter().map(|(library, _)| &**library))?;
+        instructions::print(&libraries)?;
     }
     if options.check || options.instructions {
         return Ok(true);
@@ -161,7 +163,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
 
     if let Some(command) = &options.command {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
-        let again = || libraries.iter().map(|(library, sources)| peer::load_again(library, sources.as_deref())).collect();
+        let again = || libraries.iter().map(peer::load_again).collect();
         match command {
             Command::Keys(asked) => {
                 rare::keys(asked, &peers);

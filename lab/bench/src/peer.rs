@@ -2,19 +2,33 @@
 
 use crate::{
     buffer::Buffer,
+    level::{self, Variant},
     place::LINES,
     work::{self, Buffers, Peer, Place, Work},
 };
+use aead_load::{Built, open, string};
+use aead_plugin::{Message, SYMBOL, Table};
 use fastgcm_measure::Contender;
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use plugin::{INTERFACE, Message, SYMBOL, TAG, Table, level};
 use std::{
     env,
-    ffi::{CStr, CString, c_char, c_void},
+    ffi::{CString, c_void},
     fs,
+    hint::black_box,
     path::Path,
     ptr,
 };
+
+/// Bytes of the tag.
+pub(crate) const TAG: usize = 16;
+
+/// A rival, built.
+pub(crate) struct Library {
+    /// The column of the table.
+    pub(crate) name: String,
+    pub(crate) built: Built,
+    /// It is fastgcm, of these sources or others.
+    pub(crate) ours: bool,
+}
 
 /// Of dlfcn.h, for Linux: a library's own symbols come before those that others have loaded.
 const RTLD_DEEPBIND: i32 = 8;
@@ -28,23 +42,20 @@ pub(crate) struct Loaded {
 }
 
 /// One rival at every level of this machine that it can be held to; and where that failed, why.
-/// If it is a build of ours of other sources, by the name of those.
-pub(crate) fn load(library: &Path, sources: Option<&str>) -> Result<(Vec<Loaded>, Vec<String>), String> {
-    let probe = open(library)?;
-    let name = sources.map_or_else(|| string((probe.name)()), str::to_owned);
-    let variants = string((probe.variants)());
+pub(crate) fn load(library: &Library) -> Result<(Vec<Loaded>, Vec<String>), String> {
+    let (name, variants) = (&library.name, variants(&library.built.object)?);
     let (mut loaded, mut failed) = (Vec::new(), Vec::new());
-    for variant in variants.lines() {
-        match Loaded::new(library, &name, variant, sources.is_some() || name == "fastgcm") {
+    for variant in &variants {
+        match Loaded::new(library, variant) {
             Ok(peer) => loaded.push(peer),
-            Err(why) => failed.push(format!("{name} at {variant}: {why}")),
+            Err(why) => failed.push(format!("{name} at {}: {why}", variant.level)),
         }
     }
     // The control: the same code a second time, at the level that matters most.
     if name == "fastgcm"
-        && let Some(first) = variants.lines().next()
+        && let Some(first) = variants.first()
     {
-        match Loaded::new(library, &name, first, true) {
+        match Loaded::new(library, first) {
             Ok(again) => loaded.push(Loaded { name: again.name.clone() + " again", ..again }),
             Err(why) => failed.push(format!("{name} again: {why}")),
         }
@@ -53,64 +64,78 @@ pub(crate) fn load(library: &Path, sources: Option<&str>) -> Result<(Vec<Loaded>
 }
 
 /// One rival once more, at the level that it chooses by itself: its code and its keys lie in other pages.
-pub(crate) fn load_again(library: &Path, sources: Option<&str>) -> Result<Loaded, String> {
-    let probe = open(library)?;
-    let (name, variants) = (sources.map_or_else(|| string((probe.name)()), str::to_owned), string((probe.variants)()));
-    Loaded::new(library, &name, variants.lines().next().unwrap_or_default(), sources.is_some() || name == "fastgcm")
+pub(crate) fn load_again(library: &Library) -> Result<Loaded, String> {
+    let variants = variants(&library.built.object)?;
+    Loaded::new(library, variants.first().ok_or("it has no level of this machine")?)
+}
+
+/// The levels of a shared object.
+pub(crate) fn variants(object: &Path) -> Result<Vec<Variant>, String> {
+    let table = open(object, SYMBOL, RTLD_DEEPBIND)?;
+    // SAFETY: what plug-ins return are strings.
+    Ok(level::variants(&table.levels.map(|levels| unsafe { string(levels()) }).unwrap_or_default()))
 }
 
 impl Loaded {
-    /// Loads a copy of its own, named by its level too if it is `ours`; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
+    /// Loads a copy of its own, named by its level too if it is ours. What the variant sets in the environment is there while it is loaded and makes its
     /// first key.
-    fn new(library: &Path, name: &str, variant: &str, ours: bool) -> Result<Self, String> {
-        let (level, setting) = variant.split_once(' ').unwrap_or((variant, ""));
-        let setting = setting.split_once('=');
+    fn new(library: &Library, variant: &Variant) -> Result<Self, String> {
         // No two of the same name, for of these the second would be the first again; and none that somebody else could have made.
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        if let Some((name, value)) = setting {
+        if let Some((name, value)) = &variant.setting {
             // SAFETY: there is no other thread yet.
             unsafe { env::set_var(name, value) };
         }
-        let file = library.file_name().unwrap_or_default().to_string_lossy();
-        let copy = folder.path().join(&*file);
-        let started = fs::copy(library, &copy).map_err(|error| error.to_string()).and_then(|_| open(&copy)).and_then(|table| {
-            let text = CString::new(level).map_err(|error| error.to_string())?;
-            // SAFETY: a string.
-            let why = unsafe { (table.start)(text.as_ptr()) };
-            if !why.is_null() {
-                return Err(string(why));
-            }
-            if Key::new(table, &[1; 32]).is_none() {
-                return Err("it makes no key".into());
-            }
-            Ok(table)
-        });
+        let object = &library.built.object;
+        let copy = folder.path().join(object.file_name().unwrap_or_default());
+        let started = fs::copy(object, &copy).map_err(|error| error.to_string()).and_then(|_| start(&copy, variant));
         drop(folder);
-        if let Some((name, _)) = setting {
+        if let Some((name, _)) = &variant.setting {
             // SAFETY: there is no other thread yet.
             unsafe { env::remove_var(name) };
         }
-        let table = started?;
-        let name = if ours { format!("{name} {level}") } else { name.to_owned() };
-        Ok(Self { table, name, level: level::of_backend(level).into(), version: string((table.version)()) })
+        let (table, level) = (started?, &variant.level);
+        let name = if library.ours { format!("{} {level}", library.name) } else { library.name.clone() };
+        // SAFETY: what plug-ins return are strings.
+        let own = table.version.map(|version| unsafe { string(version()) }).unwrap_or_default();
+        let version = [own, library.built.version.clone()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        Ok(Self { table, name, level: level::of_backend(level).into(), version })
     }
 }
 
-/// The table of a shared object, which stays loaded.
-fn open(library: &Path) -> Result<&'static Table, String> {
-    // SAFETY: ours, by a name that nobody else has; its version is compared before anything is called.
-    unsafe {
-        let library = Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND).map_err(|error| error.to_string())?;
-        let table = *library.get::<&'static Table>(SYMBOL.as_bytes()).map_err(|error| error.to_string())?;
-        std::mem::forget(library);
-        if table.interface == INTERFACE { Ok(table) } else { Err("it was built for another version of this program".into()) }
+/// Loads, starts, and makes a key.
+fn start(object: &Path, variant: &Variant) -> Result<&'static Table, String> {
+    let table = open(object, SYMBOL, RTLD_DEEPBIND)?;
+    if table.seal.is_none() || table.open.is_none() {
+        return Err("it has no whole messages".into());
     }
+    let told = variant.told.as_deref().map(CString::new).transpose().map_err(|error| error.to_string())?;
+    if let Some(start) = table.start {
+        // SAFETY: NULL, or a string; what comes back is one, too.
+        let why = unsafe { string(start(told.as_ref().map_or(ptr::null(), |told| told.as_ptr()))) };
+        if !why.is_empty() {
+            return Err(why);
+        }
+    }
+    if Key::new(table, &[1; 32]).is_none() { Err("it makes no key".into()) } else { Ok(table) }
 }
 
-fn string(text: *const c_char) -> String {
-    // SAFETY: what plug-ins return are strings.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into()
+/// A message with a nonce of 12 bytes and a tag of 16.
+#[inline(always)]
+pub(crate) fn message(
+    nonce: *const u8,
+    aad: (*const u8, usize),
+    input: *const u8,
+    output: *mut u8,
+    length: usize,
+    tag: *mut u8,
+) -> Message {
+    let (aad, aad_length) = aad;
+    Message { tag, nonce, input, aad_length, output, aad, nonce_length: 12, length, tag_length: TAG }
 }
+
+/// What `open` and `start` have looked at.
+const LOADED: &str = "a table with these functions";
 
 /// A key of a rival.
 pub(crate) struct Key {
@@ -121,57 +146,80 @@ pub(crate) struct Key {
 impl Key {
     /// `None` if it has no keys of that length.
     pub(crate) fn new(table: &'static Table, bytes: &[u8]) -> Option<Self> {
+        // A bit for each length that it has.
+        if table.keys >> (bytes.len() / 8 - 2) & 1 == 0 {
+            return None;
+        }
         // SAFETY: so many bytes.
-        let key = unsafe { (table.new)(bytes.as_ptr(), bytes.len()) };
+        let key = unsafe { table.key.expect(LOADED)(bytes.as_ptr(), bytes.len()) };
         (!key.is_null()).then(|| Self { table, key })
     }
 
     /// Replaces it by another of the same length.
     #[inline(always)]
     pub(crate) fn rekey(&mut self, bytes: &[u8]) {
-        // SAFETY: a key, and so many bytes.
-        unsafe { (self.table.rekey)(self.key, bytes.as_ptr(), bytes.len()) }
+        match self.table.rekey {
+            // SAFETY: a key, and so many bytes.
+            Some(rekey) => unsafe { rekey(self.key, bytes.as_ptr(), bytes.len()) },
+            None => self.made_anew(bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn made_anew(&mut self, bytes: &[u8]) {
+        if let Some(new) = Self::new(self.table, bytes) {
+            *self = new;
+        }
     }
 
     /// So often, a key is made by value and put into the same `Option`.
     pub(crate) fn put(&self, bytes: &[u8], times: u64) {
-        // SAFETY: so many bytes.
-        unsafe { (self.table.put)(bytes.as_ptr(), bytes.len(), times) }
+        match self.table.put {
+            // SAFETY: so many bytes.
+            Some(put) => unsafe { put(bytes.as_ptr(), bytes.len(), times) },
+            None => (0..times).for_each(|_| drop(black_box(Self::new(self.table, black_box(bytes))))),
+        }
     }
 
-    /// Where the memory lies that a message reads of it, and how many bytes that is.
-    pub(crate) fn context(&self) -> (*const u8, usize) {
-        let mut len = 0;
-        // SAFETY: a key, and room for a number.
-        let at = unsafe { (self.table.context)(self.key, &mut len) };
-        (at, len)
+    /// Where the memory lies that a message reads of it.
+    pub(crate) fn at(&self) -> *const c_void {
+        self.key
     }
 
     /// Encrypts.
     ///
     /// # Safety
-    /// As [`plugin::Rival::seal`].
+    /// The pointers of `message` are as `aead.h` says.
     #[inline(always)]
     pub(crate) unsafe fn seal(&mut self, message: &Message) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.table.seal)(self.key, message) }
+        // SAFETY: the caller's promise; `start` has seen that the function is there.
+        if unsafe { self.table.seal.unwrap_unchecked()(self.key, message) } == 0 {
+            refused();
+        }
     }
 
     /// Decrypts; false if the tag was wrong.
     ///
     /// # Safety
-    /// As [`plugin::Rival::open`].
+    /// As [`Key::seal`].
     #[inline(always)]
     pub(crate) unsafe fn open(&mut self, message: &Message) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { (self.table.open)(self.key, message) }
+        // SAFETY: as in `seal`.
+        unsafe { self.table.open.unwrap_unchecked()(self.key, message) != 0 }
     }
+}
+
+/// Apart, to keep the loop of messages small.
+#[cold]
+#[inline(never)]
+fn refused() -> ! {
+    panic!("it refuses to seal")
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
         // SAFETY: `new` made it.
-        unsafe { (self.table.free)(self.key) }
+        unsafe { self.table.free.expect(LOADED)(self.key) }
     }
 }
 
@@ -186,7 +234,7 @@ pub(crate) fn key_of_each_line(table: &'static Table, bytes: &[u8]) -> Option<Ve
     while others.len() < MADE && found.iter().any(Option::is_none) {
         between.push(Vec::<u8>::with_capacity((1 + rng.usize(..256)) * 16));
         let key = Key::new(table, bytes)?;
-        match &mut found[key.context().0.addr() / 64 % LINES] {
+        match &mut found[key.at().addr() / 64 % LINES] {
             empty @ None => *empty = Some(key),
             Some(_) => others.push(key),
         }
@@ -227,14 +275,9 @@ impl Peer for Loaded {
         let mut aad_buffer = Buffer::new(aad.len(), 0);
         let mut answer: Option<Vec<u8>> = None;
         for place in [Place::Aligned, Place::Odd, Place::PageEnd] {
-            let mut message = Message {
-                nonce: nonce.as_ptr(),
-                aad: ptr::dangling(),
-                aad_len: aad.len(),
-                input: given.at(place, len),
-                output: sealed.at(place, len + TAG),
-                len,
-            };
+            let output = sealed.at(place, len + TAG);
+            let no_aad = (ptr::dangling(), aad.len());
+            let mut message = message(nonce.as_ptr(), no_aad, given.at(place, len), output, len, output.wrapping_add(len));
             if !aad.is_empty() {
                 aad_buffer.bytes(place, aad.len()).copy_from_slice(aad);
                 message.aad = aad_buffer.at(place, aad.len());
@@ -249,7 +292,7 @@ impl Peer for Loaded {
                 return Err(format!("does not open what it sealed, {place:?}"));
             }
             opened.bytes(place, len + TAG)[..len].copy_from_slice(text);
-            message.input = message.output;
+            (message.input, message.tag) = (message.output, message.output.wrapping_add(len));
             // SAFETY: as above.
             unsafe { key.seal(&message) };
             let sealed = sealed.bytes(place, len + TAG).to_vec();

@@ -2,7 +2,7 @@
 //! Each is one page of source in `rivals/`; what they are asked, `fastgcm_measure::process` says. They cannot be held to a level.
 
 use crate::{
-    builds,
+    builds, level,
     work::{self, Nonces, Peer, Place, Work},
 };
 use fastgcm_measure::{
@@ -10,7 +10,6 @@ use fastgcm_measure::{
     aead::{AnyImplementation, Buffers, Verb, Work as Case},
     process,
 };
-use plugin::level;
 use std::{fs, process::Command};
 
 /// A way to build and start one.
@@ -21,14 +20,14 @@ pub(crate) const LANGUAGES: [(&str, Start); 2] = [("go", go), ("java", java)];
 
 fn go() -> Result<Process, String> {
     let program = builds::target()?.join("release/rival-go");
-    builds::run(Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(builds::root().join("rivals/go")))?;
+    aead_load::run(Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(builds::root().join("rivals/go")))?;
     Process::start("go", &mut Command::new(program))
 }
 
 fn java() -> Result<Process, String> {
     let classes = builds::target()?.join("release/rival-java");
     fs::create_dir_all(&classes).map_err(|error| error.to_string())?;
-    builds::run(Command::new("javac").arg("-d").arg(&classes).arg(builds::root().join("rivals/java/Rival.java")))?;
+    aead_load::run(Command::new("javac").arg("-d").arg(&classes).arg(builds::root().join("rivals/java/Rival.java")))?;
     Process::start("java", Command::new("java").args(["-Xms256m", "-cp"]).arg(&classes).arg("Rival"))
 }
 

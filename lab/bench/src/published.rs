@@ -20,7 +20,7 @@ struct Figure {
 }
 
 /// Zen 5: one AMD EPYC, November 2026, this program's forerunner, rivals of the same versions. Zen 4 (3.7 GHz) and model 85 (Skylake-SP, 2.5
-/// GHz): this program's own runs of that month; those of ipsec-mb below 4 KiB on Zen 4 are of a later run, in which its arguments no longer waited for stores ([`plugin::Message`]). None is above 1 MiB: there, memory decides, and
+/// GHz): this program's own runs of that month; those of ipsec-mb below 4 KiB on Zen 4 are of a later run, in which its arguments no longer waited for stores ([`aead_plugin::Message`]). None is above 1 MiB: there, memory decides, and
 /// memory has a clock of its own.
 const FIGURES: &[Figure] = &[
     zen5("vaes-avx512 AES-128 open, AAD 12", "ipsec-mb", 65536, 2193.2),

@@ -6,9 +6,9 @@ use crate::{
     place::{self, LINES},
     work::{self, Buffers, Nonces, Peer, Place, Verb, Work},
 };
+use aead_plugin::Message;
 use clap::Args;
 use fastgcm_measure::{Contender, Measurement, Sampler, median};
-use plugin::Message;
 use std::time::{Duration, Instant};
 
 /// How many keys there are, of which each message takes one at random.
@@ -66,10 +66,10 @@ pub(crate) fn keys(asked: &Asked, peers: &[Box<dyn Peer>]) -> usize {
     }
     print("a key, ns", &columns, &names, |row, column| format!("{:.0}", times[column][row]));
 
-    let bytes = Vec::from_iter(here.iter().map(|peer| {
-        let key = peer.table().and_then(|table| Key::new(table, &[1; 32][..asked.bits / 8]));
-        key.map_or_else(String::new, |key| key.context().1.to_string())
-    }));
+    let bytes =
+        Vec::from_iter(here.iter().map(|peer| {
+            peer.table().map(|table| table.key_size).filter(|size| *size > 0).map_or_else(String::new, |size| size.to_string())
+        }));
     let (mut columns, mut times) = (vec!["bytes of a key".to_owned()], Vec::new());
     for len in MANY {
         for count in KEYS {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts a library into FOLDER: get.sh LIBRARY FOLDER. `version`, which is written last, says which that is. Sources come from Cargo's registry, as the lock file has
-# them, or by lab/bench/rivals/make.sh from Debian; what is built needs a C compiler, make, cmake, perl and, for ipsec-mb's source, nasm.
+# them, or by tools/aead/libraries/make.sh from Debian; what is built needs a C compiler, make, cmake, perl and, for ipsec-mb's source, nasm.
 set -eu
 here=$(dirname "$(realpath "$0")")
 root=$here/../../..
@@ -104,7 +104,7 @@ go)
     version=$(go version)
     ;;
 *)
-    "$root/lab/bench/rivals/make.sh" "$1" "$folder"
+    "$root/tools/aead/libraries/make.sh" "$1" "$folder"
     exit
     ;;
 esac

@@ -1,5 +1,5 @@
 /* Linux 6.12's assembly, called as the kernel's C calls it, a kernel for each row. Round keys are made by the kernel's older assembly.
- * link: -I$ROOT/lab/bench/rivals/stubs $MADE/aes-gcm-avx10-x86_64.S $MADE/aes-gcm-aesni-x86_64.S $MADE/aesni-intel_asm.S */
+ * link: -I$ROOT/tools/aead/libraries/stubs $MADE/aes-gcm-avx10-x86_64.S $MADE/aes-gcm-aesni-x86_64.S $MADE/aesni-intel_asm.S */
 #include "gcm-prove.h"
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* wolfSSL, its AES-GCM for Intel, with the settings of lab/bench.
- * link: -DWOLFSSL_USER_SETTINGS -I$ROOT/lab/bench/rivals/wolfssl -I$MADE -maes -mpclmul -mssse3 -msse4.1 -O3 $MADE/wolfcrypt/src/aes.c $MADE/wolfcrypt/src/cpuid.c $MADE/wolfcrypt/src/memory.c $MADE/wolfcrypt/src/aes_asm.S $MADE/wolfcrypt/src/aes_gcm_asm.S */
+ * link: -DWOLFSSL_USER_SETTINGS -I$ROOT/tools/aead/libraries/wolfssl -I$MADE -maes -mpclmul -mssse3 -msse4.1 -O3 $MADE/wolfcrypt/src/aes.c $MADE/wolfcrypt/src/cpuid.c $MADE/wolfcrypt/src/memory.c $MADE/wolfcrypt/src/aes_asm.S $MADE/wolfcrypt/src/aes_gcm_asm.S */
 #include "gcm-prove.h"
 #include <wolfssl/wolfcrypt/settings.h>
 #include <wolfssl/wolfcrypt/aes.h>

@@ -4,7 +4,7 @@
  *     cc -DWOLFSSL_USER_SETTINGS -I FOLDER-OF-user_settings.h -I wolfssl wolfssl-nonce.c wolfssl/wolfcrypt/src/{aes,cpuid,memory}.c \
  *        wolfssl/wolfcrypt/src/aes{,_gcm}_asm.S -maes -mpclmul -mssse3 -msse4.1 && ./a.out
  *
- * lab/bench/rivals/wolfssl has such a user_settings.h, and make.sh beside it fetches the source. Status 1: it does.
+ * tools/aead/libraries/wolfssl has such a user_settings.h, and make.sh beside it fetches the source. Status 1: it does.
  */
 #include <wolfssl/wolfcrypt/settings.h>
 #include <wolfssl/wolfcrypt/aes.h>

@@ -94,7 +94,7 @@ enum Command {
 #[derive(clap::Args)]
 struct Run {
     /// Source files (.c, .cc, .py, .java, .js), shared objects, folders with a go.mod or a Cargo.toml, or
-    /// names of what is in plugins/ or in lab/bench/rivals; all of plugins/ if left out. What is to be in its
+    /// names of what is in tools/aead/libraries; all that are no crates of Rust if left out. What is to be in its
     /// environment stands before it: "REFEREE_LINUX=2 linux".
     plugins: Vec<PathBuf>,
     /// How much is asked.
@@ -306,7 +306,7 @@ fn acvp(prompt: &Path, expected: &Path, plugins: &[PathBuf]) -> Result<bool, Str
 }
 
 fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Result<bool, String> {
-    let sample = prepare::home().join("../../testdata/cavp_gcm_sample.txt");
+    let sample = prepare::home().aead.join("../../testdata/cavp_gcm_sample.txt");
     let mut sets = vec![published::wycheproof()?];
     if cavp.is_some() || sample.exists() {
         sets.push(published::cavp(cavp.unwrap_or(&sample))?);

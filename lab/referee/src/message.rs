@@ -5,7 +5,7 @@ use crate::{
     memory::Arena,
     peer::Answer,
 };
-use referee_interface::{Message, Table};
+use aead_plugin::{Message, Table};
 use std::{
     ffi::c_void,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -19,8 +19,6 @@ pub(crate) enum Layout {
     Apart,
     /// The tag.
     Behind,
-    /// The tag, and behind the output there is always room for one (`lab/bench`).
-    Rival,
 }
 
 /// One call of `seal` or `open`, which says whether it is done.
@@ -32,19 +30,13 @@ pub(crate) fn whole(
 ) -> Result<Answer, String> {
     let (nonce, aad, tag, mut text) = (case.nonce(), case.aad(), case.tag(), case.input());
     let length = text.len();
-    let behind = layout != Layout::Apart;
+    let behind = layout == Layout::Behind;
     let shared = case.buffers != Buffers::Two;
     // In one buffer, room for the tag that comes; otherwise the tag that is read.
     if behind && !case.seals {
         text.extend(&tag);
-    } else if layout == Layout::Rival {
-        text.extend([0x5a; 16]);
     }
-    let slack = match layout {
-        Layout::Rival => 16,
-        Layout::Behind if case.seals || shared => case.tag,
-        _ => 0,
-    };
+    let slack = if behind && (case.seals || shared) { case.tag } else { 0 };
     let nonce_at = arena.nonce.put(case.place, &nonce);
     let aad_at = arena.aad.put(case.place, &aad);
     let mut tag_at = if case.seals { arena.tag.place(case.place, case.tag, 0) } else { arena.tag.put(case.place, &tag) };
@@ -63,7 +55,7 @@ pub(crate) fn whole(
         arena.input.put(case.place, &text).cast_const()
     };
     let output = output.wrapping_add(to);
-    if layout == Layout::Behind {
+    if behind {
         tag_at = if case.seals { output.wrapping_add(length) } else { input.cast_mut().wrapping_add(length) };
     }
     let message = Message {

@@ -17,24 +17,24 @@ pub(crate) enum Language {
     Javascript,
 }
 
-/// Where files of the referee go to, in a new folder or beside each other.
+/// Where files of `tools/aead` go to, in a new folder or beside each other.
 type Files = &'static [(&'static str, &'static str)];
 
 impl Language {
-    /// From the referee's folder to the new one.
+    /// From `tools/aead` to the new folder.
     fn files(self) -> Files {
         match self {
-            Self::C => &[("templates/mine.c", "mine.c"), ("referee.h", "referee.h")],
+            Self::C => &[("templates/mine.c", "mine.c"), ("aead.h", "aead.h")],
             Self::Rust => &[
                 ("templates/mine.rs", "src/lib.rs"),
                 ("templates/mine.toml", "Cargo.toml"),
-                ("interface/src/lib.rs", "interface/src/lib.rs"),
-                ("templates/interface.toml", "interface/Cargo.toml"),
+                ("src/lib.rs", "aead/src/lib.rs"),
+                ("templates/interface.toml", "aead/Cargo.toml"),
             ],
-            Self::Go => &[("plugins/go/plugin.go", "plugin.go"), ("plugins/go/table.c", "table.c"), ("plugins/go/go.mod", "go.mod")],
-            Self::Python => &[("plugins/pycryptodome.py", "mine.py"), ("plugins/referee.py", "referee.py")],
-            Self::Java => &[("plugins/Jce.java", "Jce.java")],
-            Self::Javascript => &[("plugins/node.js", "mine.js")],
+            Self::Go => &[("libraries/go/plugin.go", "plugin.go"), ("libraries/go/table.c", "table.c"), ("libraries/go/go.mod", "go.mod")],
+            Self::Python => &[("libraries/pycryptodome.py", "mine.py"), ("libraries/referee.py", "referee.py")],
+            Self::Java => &[("libraries/Jce.java", "Jce.java")],
+            Self::Javascript => &[("libraries/node.js", "mine.js")],
         }
     }
 
@@ -71,9 +71,9 @@ pub(crate) fn write(language: Language, folder: &Path) -> Result<bool, String> {
     for ((from, _), to) in language.files().iter().zip(&to) {
         let text = |error: std::io::Error| format!("{}: {error}", to.display());
         fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(text)?;
-        let mut lines = fs::read_to_string(home().join(from)).map_err(text)?;
+        let mut lines = fs::read_to_string(home().aead.join(from)).map_err(text)?;
         // The switches are those of the library that this plug-in asks, and no other's.
-        if from.starts_with("plugins/") {
+        if from.starts_with("libraries/") {
             lines = lines.split_inclusive('\n').filter(|line| !line.contains(" without: ")).collect();
         }
         fs::write(to, lines).map_err(text)?;

@@ -1,5 +1,4 @@
-//! An implementation that is asked: a table of C functions, a rival of `lab/bench`, or a program at the other
-//! end of two pipes.
+//! An implementation that is asked: a table of C functions, or a program at the other end of two pipes.
 
 use crate::{
     cases::{Again, Asks, Buffers, Case, Way},
@@ -8,11 +7,11 @@ use crate::{
     pipe::Process,
     prepare::is_setting,
 };
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use referee_interface::{GIVES_TAG, IN_PLACE, INTERFACE, KEEPS, Message, NULL, ONE_AAD, OVERLAP, SYMBOL, TAG_BEHIND, THREADS, Table};
+use aead_load::{checked, open, string};
+use aead_plugin::{GIVES_TAG, IN_PLACE, KEEPS, NULL, ONE_AAD, OVERLAP, SYMBOL, TAG_BEHIND, THREADS, Table};
 use std::{
     env,
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{c_int, c_void},
     path::Path,
     ptr,
 };
@@ -170,37 +169,10 @@ impl Peer {
     }
 }
 
-/// One of those tables.
-#[derive(Clone, Copy)]
-enum Functions {
-    Table(&'static Table),
-    Rival(&'static plugin::Table),
-}
-
-impl Functions {
-    /// Seals or opens.
-    fn call(self, key: *mut c_void, seals: bool, message: &Message) -> bool {
-        // SAFETY: whoever calls has a key of this implementation, and a message of the layout that it wants.
-        unsafe {
-            match self {
-                Self::Table(table) => (if seals { table.seal } else { table.open }).expect("offered")(key, message) != 0,
-                Self::Rival(table) => {
-                    let Message { nonce, aad, aad_length: aad_len, input, output, length: len, .. } = *message;
-                    let message = plugin::Message { aad, input, aad_len, output, nonce, len };
-                    if seals {
-                        (table.seal)(key, &message);
-                    }
-                    seals || (table.open)(key, &message)
-                }
-            }
-        }
-    }
-}
-
 /// An implementation in this process.
 pub(crate) struct InC {
     about: About,
-    functions: Functions,
+    table: &'static Table,
     /// The key that was made last. It serves some messages, because a key must not mind what it has refused.
     key: Option<(Vec<u8>, *mut c_void, usize)>,
 }
@@ -210,35 +182,16 @@ const SERVES: usize = 300;
 
 impl InC {
     fn load(library: &Path) -> Result<Self, String> {
-        let text = |error: libloading::Error| error.to_string();
-        // SAFETY: whoever names a plug-in trusts it; it stays loaded.
-        let library = Box::leak(Box::new(unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?));
-        let symbol = env::var("REFEREE_TABLE").unwrap_or_else(|_| SYMBOL.into());
-        // SAFETY: the symbol is of that type, by the header.
-        if let Ok(table) = unsafe { library.get::<*const Table>(symbol.as_bytes()) } {
-            // SAFETY: it points to the table, which lives as long as the library.
-            return Self::of(unsafe { &*table.into_raw().cast::<Table>() });
-        }
-        // SAFETY: likewise of a rival's.
-        let table = unsafe { library.get::<*const plugin::Table>(plugin::SYMBOL.as_bytes()) };
-        let table = table.map_err(|_| format!("it exports neither {SYMBOL} nor {}", plugin::SYMBOL))?;
-        // SAFETY: likewise.
-        Self::rival(unsafe { &*table.into_raw().cast::<plugin::Table>() })
+        Self::of(open(library, &env::var("REFEREE_TABLE").unwrap_or_else(|_| SYMBOL.into()), 0)?)
     }
 
     fn of(table: &'static Table) -> Result<Self, String> {
-        if table.interface != INTERFACE {
-            return Err(format!("it was built for interface {}, and this is {INTERFACE}", table.interface));
-        }
-        let whole = table.seal.is_some() && table.open.is_some();
-        let pieces = [table.begin.is_some(), table.aad.is_some(), table.update.is_some(), table.finish.is_some(), table.drop.is_some()];
-        if table.key.is_none() || table.free.is_none() || !(whole || pieces[0]) || pieces.iter().any(|there| *there != pieces[0]) {
-            return Err("its table lacks functions: key and free, seal and open, begin with all that follows".into());
-        }
+        let table = checked(table)?;
         // SAFETY: what the header says of these functions.
         let version = unsafe {
-            if table.start.is_some_and(|start| start() == 0) {
-                return Err("it does not start".into());
+            let why = table.start.map_or(ptr::null(), |start| start(ptr::null()));
+            if !why.is_null() {
+                return Err(format!("it does not start: {}", string(why)));
             }
             table.version.map(|version| string(version())).unwrap_or_default()
         };
@@ -250,41 +203,15 @@ impl InC {
             keys: table.keys,
             tags: table.tags,
             nonces: (table.nonce_min, table.nonce_max),
-            block: if pieces[0] { table.block } else { 0 },
-            whole,
+            block: if table.begin.is_some() { table.block } else { 0 },
+            whole: table.seal.is_some(),
             copy: table.copy.is_some(),
             nonce_first: table.nonce_first.is_some(),
             again: table.again.is_some(),
             algorithm: table.algorithm,
             memory: Memory::Ours,
         };
-        Ok(Self { about, functions: Functions::Table(table), key: None })
-    }
-
-    fn rival(table: &'static plugin::Table) -> Result<Self, String> {
-        if table.interface != plugin::INTERFACE {
-            return Err(format!("it was built for interface {} of lab/bench", table.interface));
-        }
-        // SAFETY: what the interface says of these functions.
-        let (name, version, keys) = unsafe {
-            let variants = string((table.variants)());
-            let level = CString::new(variants.lines().next().unwrap_or_default().split(' ').next().unwrap_or_default());
-            let why = (table.start)(level.unwrap_or_default().as_ptr());
-            if !why.is_null() {
-                return Err(string(why));
-            }
-            let keys = (0..3).filter(|i| {
-                let key = (table.new)([7; 32].as_ptr(), 16 + 8 * i);
-                let there = !key.is_null();
-                if there {
-                    (table.free)(key);
-                }
-                there
-            });
-            (string((table.name)()), string((table.version)()), keys.fold(0, |keys, i| keys | 1 << i))
-        };
-        let about = About { name, version, offers: IN_PLACE, keys, tags: 1 << 16, nonces: (12, 12), whole: true, ..About::default() };
-        Ok(Self { about, functions: Functions::Rival(table), key: None })
+        Ok(Self { about, table, key: None })
     }
 
     fn key(&mut self, case: &Case, arena: &mut Arena) -> Result<*mut c_void, String> {
@@ -298,12 +225,7 @@ impl InC {
         self.forget();
         let at = arena.key.put(crate::cases::Place::End, &case.of.key);
         // SAFETY: so many bytes of key.
-        let key = unsafe {
-            match self.functions {
-                Functions::Table(table) => table.key.expect("`of` looked")(at, case.of.key.len()),
-                Functions::Rival(table) => (table.new)(at, case.of.key.len()),
-            }
-        };
+        let key = unsafe { self.table.key.expect("`of` looked")(at, case.of.key.len()) };
         if key.is_null() {
             return Err("refuses the key".into());
         }
@@ -314,43 +236,38 @@ impl InC {
     fn forget(&mut self) {
         if let Some((_, key, _)) = self.key.take() {
             // SAFETY: it was made by the function beside this one, and nobody uses it any more.
-            unsafe {
-                match self.functions {
-                    Functions::Table(table) => table.free.expect("`of` looked")(key),
-                    Functions::Rival(table) => (table.free)(key),
-                }
-            }
+            unsafe { self.table.free.expect("`of` looked")(key) }
         }
     }
 
     fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
-        match (&case.way, self.functions) {
-            (Way::Whole, functions) if self.about.whole => {
+        let (table, behind) = (self.table, self.about.offers & TAG_BEHIND != 0);
+        match &case.way {
+            Way::Whole if self.about.whole => {
                 let key = self.key(case, arena)?;
-                let behind = if self.about.offers & TAG_BEHIND != 0 { Layout::Behind } else { Layout::Apart };
-                let layout = if matches!(functions, Functions::Rival(_)) { Layout::Rival } else { behind };
-                whole(layout, case, arena, &mut |message, _| Ok(functions.call(key, case.seals, message)))
+                let function = if case.seals { table.seal } else { table.open };
+                let layout = if behind { Layout::Behind } else { Layout::Apart };
+                // SAFETY: a key of this implementation, and a message as the header says.
+                whole(layout, case, arena, &mut |message, _| Ok(unsafe { function.expect("`of` looked")(key, message) } != 0))
             }
-            (Way::Threads(other), Functions::Table(table)) => {
+            Way::Threads(other) => {
                 let key = self.key(case, arena)?;
-                match by_threads(table, self.about.offers & TAG_BEHIND != 0, key, &case.of, other) {
+                match by_threads(table, behind, key, &case.of, other) {
                     Some(wrong) => Err(wrong),
                     None => Ok(Answer { done: true, output: case.output().to_vec(), tag: case.tag(), ..Answer::default() }),
                 }
             }
-            (_, Functions::Table(table)) => self.pieces(table, case, arena, &case.nonce(), &case.aad(), &case.tag()),
-            (_, Functions::Rival(_)) => Err("it has no pieces".into()),
+            _ => self.pieces(table, case, arena, &case.nonce(), &case.aad(), &case.tag()),
         }
     }
 
     /// A key, with all bits of that of the case changed, is used and freed. No copy of it is ours.
     pub(crate) fn used_and_freed(&mut self, case: &Case, arena: &mut Arena) -> Result<(), String> {
-        let Functions::Table(table) = self.functions else { return Ok(()) };
         self.forget();
         let at = arena.key.place(crate::cases::Place::End, case.of.key.len(), 0);
         arena.key.bytes_mut().iter_mut().zip(&case.of.key).for_each(|(to, byte)| *to = !byte);
         // SAFETY: so many bytes of key.
-        let key = unsafe { table.key.expect("`of` looked")(at, case.of.key.len()) };
+        let key = unsafe { self.table.key.expect("`of` looked")(at, case.of.key.len()) };
         arena.key.bytes_mut().fill(0);
         if key.is_null() {
             return Err("refuses the key".into());
@@ -445,13 +362,4 @@ impl InC {
 /// One piece, or none if there is nothing.
 fn one(len: usize) -> Vec<usize> {
     if len == 0 { Vec::new() } else { vec![len] }
-}
-
-/// A string of C.
-unsafe fn string(text: *const c_char) -> String {
-    if ptr::eq(text, ptr::null()) {
-        return String::new();
-    }
-    // SAFETY: the caller's promise.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned()
 }

@@ -1,7 +1,7 @@
 //! A program at the other end of two pipes, for languages that are no library.
 //!
 //! All numbers are little-endian. The program writes one line first:
-//! `name|version|offers|keys|tags|nonce_min|nonce_max|block|algorithm`, numbers as in `referee.h` (`offers` 256: whole
+//! `name|version|offers|keys|tags|nonce_min|nonce_max|block|algorithm`, numbers as in `aead.h` (`offers` 256: whole
 //! messages; 512: it works on the referee's memory; without the last number it is AES-GCM). Then it reads questions from standard input until that ends:
 //!
 //! ```text
@@ -16,8 +16,8 @@
 //! Memory: `REFEREE_MEMORY` is a folder with the files `key`, `nonce`, `AAD`, `input`, `output` and `tag`. A program with 512 maps all of them
 //! before its first line. Then their last page goes, so that nobody may touch it; each buffer ends there, or known bytes stand behind it. In place of
 //! the bytes of a question stand seven numbers: where key, nonce, AAD, input, output and tag begin in their files, and 1 if the input is in the file
-//! `output`. With 32 (REFEREE_TAG_BEHIND) the tag is behind the ciphertext, in that buffer. The program answers with the byte alone; 2 means
-//! that it was caught beside a buffer. `plugins/referee.py` has both ways.
+//! `output`. With 32 (AEAD_TAG_BEHIND) the tag is behind the ciphertext, in that buffer. The program answers with the byte alone; 2 means
+//! that it was caught beside a buffer. `tools/aead/libraries/referee.py` has both ways.
 
 use crate::{
     cases::{Buffers, Case, Way},
@@ -25,7 +25,7 @@ use crate::{
     message::{Layout, whole},
     peer::{About, Answer, Memory},
 };
-use referee_interface::{Message, TAG_BEHIND};
+use aead_plugin::{Message, TAG_BEHIND};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::ExitStatusExt,

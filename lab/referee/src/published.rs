@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Set {
-        cavp(&crate::prepare::home().join("../../testdata/cavp_gcm_sample.txt")).unwrap()
+        cavp(&crate::prepare::home().aead.join("../../testdata/cavp_gcm_sample.txt")).unwrap()
     }
 
     /// What is published is what the model says, and each fault that published vectors miss is caught by ours.

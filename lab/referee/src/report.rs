@@ -60,8 +60,8 @@ pub(crate) fn table(asked: &Asked<'_>) -> String {
 
 /// As it is named on the command line.
 fn short(path: &Path) -> PathBuf {
-    let root = prepare::home().join("../../crates");
-    let below = path.strip_prefix(prepare::home().join("plugins")).map(Path::to_owned);
+    let root = prepare::home().aead.join("../../crates").canonicalize().unwrap_or_default();
+    let below = path.strip_prefix(prepare::home().aead.join("libraries")).map(Path::to_owned);
     below.or_else(|_| path.strip_prefix(root).map(|path| Path::new("crates").join(path))).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -99,7 +99,7 @@ mod tests {
     /// docs/referee.md tells of each implementation with a finding, and of no other.
     #[test]
     fn page_tells_what_was_found() {
-        let home = crate::prepare::home();
+        let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let page = fs::read_to_string(home.join("../../docs/referee.md")).unwrap();
         let (_, found) = page.split_once("## What was found").unwrap();
         let (found, _) = found.split_once("\n## ").unwrap();

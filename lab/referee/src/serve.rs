@@ -1,6 +1,6 @@
 //! The model with a fault, as a program at the end of two pipes that works on the referee's memory: what `selftest` puts to the test of such programs.
 
-use referee_interface::{Message, TAG_BEHIND};
+use aead_plugin::{Message, TAG_BEHIND};
 use std::{
     env, fs,
     io::{self, Read, Write},
@@ -31,8 +31,8 @@ pub(crate) fn faulty() -> Result<(), String> {
         files.push(mapped(Path::new(&folder), name).map_err(text)?);
     }
     // SAFETY: the table of the model, which needs no key for that.
-    let started = unsafe { table.start.expect("it has that")() };
-    if started == 0 {
+    let started = unsafe { table.start.expect("it has that")(ptr::null()) };
+    if !started.is_null() {
         return Err("there is no such fault".into());
     }
     let offers = WHOLE_IN_MEMORY | TAG_BEHIND;

@@ -8,6 +8,7 @@ use crate::{
     peer::{About, Answer, Memory, Peer},
     pipe::BESIDE,
 };
+use aead_plugin::OF_PIECES;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Write},
@@ -303,7 +304,7 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
             }
         };
         shared.asked.fetch_add(1, Relaxed);
-        for (kind, says) in judge(case, &answer, about.whole) {
+        for (kind, says) in judge(case, &answer, about.whole && about.offers & OF_PIECES == 0) {
             find(kind, &says, case, &mut say);
             if manner.first {
                 return 0;
@@ -324,8 +325,8 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
     0
 }
 
-/// What is wrong with an answer.
-fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
+/// What is wrong with an answer. If the referee `looks`, what a refusal leaves is, too.
+fn judge(case: &Case, answer: &Answer, looks: bool) -> Vec<(Kind, String)> {
     let mut found: Vec<(Kind, String)> = answer.outside.iter().map(|says| (Kind::Outside, says.clone())).collect();
     match case.asks {
         Asks::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
@@ -333,7 +334,7 @@ fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
         Asks::Refusal(_) | Asks::Forgery if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
         Asks::Refusal(_) | Asks::Forgery => {
             // Whoever takes pieces hands out what nobody has verified yet.
-            if whole && case.whole() && leaves(&answer.output, &case.of.text) {
+            if looks && case.whole() && leaves(&answer.output, &case.of.text) {
                 found.push((Kind::Leaves, "leaves plaintext".into()));
             }
         }

@@ -6,13 +6,13 @@
 
 mod picture;
 
+use aead_plugin::locked;
 use aes_gcm::{
     Aes256Gcm, KeyInit,
     aead::{AeadInOut, consts::U12},
 };
 use aws_lc_rs::aead as aws_lc;
 use fastgcm_measure::{Case, Contender, Machine, Measured, Measurement, Sampler, pin};
-use plugin::TAG;
 use ring::aead as ring_aead;
 use std::{error::Error, fs, path::PathBuf, time::Duration};
 
@@ -21,6 +21,8 @@ type Seal<'a> = Box<dyn FnMut(&[u8; 12], &mut [u8]) + 'a>;
 
 const KEY: [u8; 32] = [7; 32];
 const AAD: &[u8] = b"authentic 12";
+const TAG: usize = 16;
+const LOCK: &str = include_str!("../../../../Cargo.lock");
 
 /// Bytes, and what they are called.
 const SIZES: [(usize, &str); 4] = [(64, "64 B"), (1420, "1420 B"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
@@ -31,10 +33,10 @@ const OURS: usize = 1;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let names = [
-        format!("{}, RustCrypto", plugin::locked("aes-gcm", "0.11")),
+        format!("{}, RustCrypto", locked(LOCK, "aes-gcm", "0.11")),
         "the same interface, fastgcm".into(),
-        plugin::locked("ring", ""),
-        plugin::locked("aws-lc-rs", ""),
+        locked(LOCK, "ring", ""),
+        locked(LOCK, "aws-lc-rs", ""),
     ];
     for (size, _) in SIZES {
         compare(size, &names, calls());

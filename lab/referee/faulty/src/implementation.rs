@@ -1,10 +1,11 @@
 //! The plug-in: what `REFEREE_FAULT` names is wrong.
 
 use crate::{FAULTS, Gcm, find};
+use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NULL, OVERLAP, Run, TAG_BEHIND, TAGS, THREADS, Table, bytes, bytes_mut};
 use fastgcm_model::Block;
-use referee_interface::{IN_PLACE, Implementation, KEEPS, Message, NULL, OVERLAP, Run, TAG_BEHIND, TAGS, THREADS, Table, bytes, bytes_mut};
 use std::{
     env,
+    ffi::CStr,
     hint::black_box,
     process,
     sync::{
@@ -49,7 +50,7 @@ struct Faulty {
 }
 
 impl Implementation for Faulty {
-    const NAME: &'static str = "model\0";
+    const NAME: &'static CStr = c"model";
     const OFFERS: u32 = IN_PLACE | OVERLAP | NULL | THREADS | KEEPS;
     const TAGS: u32 = TAGS;
     const NONCES: (usize, usize) = (1, 1 << 20);
@@ -64,8 +65,8 @@ impl Implementation for Faulty {
         }
     }
 
-    fn start() -> bool {
-        let Ok(name) = env::var("REFEREE_FAULT") else { return true };
+    fn start(_: Option<&str>) -> Result<(), String> {
+        let Ok(name) = env::var("REFEREE_FAULT") else { return Ok(()) };
         let masked = env::var("MODEL_WITHOUT").unwrap_or_default();
         let without = |feature: &str| masked.split(',').any(|masked| masked == feature);
         // What finds no AES looks for it elsewhere, and what has it has VAES too, or so it believes.
@@ -75,7 +76,8 @@ impl Implementation for Faulty {
             _ => false,
         };
         MASKED.store(blind, Relaxed);
-        FAULTS.iter().find(|fault| fault.name == name).is_some_and(|fault| FAULT.set(fault.name).is_ok())
+        let fault = FAULTS.iter().find(|fault| fault.name == name).ok_or("there is no such fault")?;
+        FAULT.set(fault.name).map_err(|_| "started twice".into())
     }
 
     fn new(key: &[u8]) -> Option<Self> {

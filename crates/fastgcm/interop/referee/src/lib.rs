@@ -5,9 +5,9 @@
 
 mod schemes;
 
+use aead_plugin::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, THREADS, bytes, bytes_mut};
 use fastgcm::{Backend, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
-use referee_interface::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, THREADS, bytes, bytes_mut};
-use std::{env, sync::OnceLock};
+use std::{env, ffi::CStr, sync::OnceLock};
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
 
@@ -24,7 +24,7 @@ fn key(bytes: &[u8]) -> Option<Box<Key>> {
 struct Fastgcm(Box<Key>);
 
 impl Implementation for Fastgcm {
-    const NAME: &'static str = "fastgcm, Rust\0";
+    const NAME: &'static CStr = c"fastgcm, Rust";
     const OFFERS: u32 = IN_PLACE | NULL | THREADS;
     const TAGS: u32 = TAGS;
     const NONCES: (usize, usize) = (1, 1 << 20);
@@ -36,9 +36,10 @@ impl Implementation for Fastgcm {
         key(&[0; 16]).map_or_else(String::new, |key| format!("this tree, {}", key.backend()))
     }
 
-    fn start() -> bool {
-        let Ok(name) = env::var("FASTGCM_BACKEND") else { return true };
-        name.parse().is_ok_and(|backend| BACKEND.set(backend).is_ok())
+    fn start(_: Option<&str>) -> Result<(), String> {
+        let Ok(name) = env::var("FASTGCM_BACKEND") else { return Ok(()) };
+        let backend = name.parse().map_err(|_| format!("no back end {name}"))?;
+        BACKEND.set(backend).map_err(|_| "started twice".into())
     }
 
     fn new(key: &[u8]) -> Option<Self> {
@@ -141,4 +142,4 @@ impl Run for Running {
     }
 }
 
-referee_interface::export!(Fastgcm);
+aead_plugin::export!(Fastgcm);

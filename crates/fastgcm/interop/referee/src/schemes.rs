@@ -1,9 +1,9 @@
 //! What is made of AES-GCM: a table for each, which `REFEREE_TABLE` names: XAES-256-GCM, KC-XAES-256-GCM, DNDK-GCM without and with a commitment, and
 //! AES-GCM-SIV.
 
+use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NULL, NoPieces, THREADS, bytes, bytes_mut};
 use fastgcm::{AesGcmSiv, KcXaes, RootKey, Scheme, Tag, Xaes, draft::Dndk};
-use referee_interface::{IN_PLACE, Implementation, KEEPS, Message, NULL, NoPieces, THREADS, bytes, bytes_mut};
-use std::{mem::MaybeUninit, ptr};
+use std::{ffi::CStr, mem::MaybeUninit, ptr};
 
 /// A root key where it stays.
 struct Root<S: Scheme>(Box<MaybeUninit<RootKey<S>>>);
@@ -15,32 +15,32 @@ impl<S: Scheme> Drop for Root<S> {
     }
 }
 
-/// The name of a scheme, and its number in `referee.h`.
+/// The name of a scheme, and its number in `aead.h`.
 trait Named {
-    const NAME: &'static str;
+    const NAME: &'static CStr;
     const ALGORITHM: u32;
 }
 
 macro_rules! named {
-    ($($scheme:ty, $name:literal, $algorithm:literal, $table:ident;)*) => {$(
+    ($($scheme:ty, $name:expr, $algorithm:literal, $table:ident;)*) => {$(
         impl Named for $scheme {
-            const NAME: &'static str = concat!($name, "\0");
+            const NAME: &'static CStr = $name;
             const ALGORITHM: u32 = $algorithm;
         }
-        referee_interface::export!(Root<$scheme>, $table);
+        aead_plugin::export!(Root<$scheme>, $table);
     )*};
 }
 
 named! {
-    Xaes, "fastgcm, Rust, XAES-256-GCM", 1, referee_xaes;
-    Dndk<24, false>, "fastgcm, Rust, DNDK-GCM", 3, referee_dndk;
-    KcXaes, "fastgcm, Rust, KC-XAES-256-GCM", 4, referee_kc_xaes;
-    Dndk<24, true>, "fastgcm, Rust, DNDK-GCM that commits", 5, referee_kc_dndk;
+    Xaes, c"fastgcm, Rust, XAES-256-GCM", 1, referee_xaes;
+    Dndk<24, false>, c"fastgcm, Rust, DNDK-GCM", 3, referee_dndk;
+    KcXaes, c"fastgcm, Rust, KC-XAES-256-GCM", 4, referee_kc_xaes;
+    Dndk<24, true>, c"fastgcm, Rust, DNDK-GCM that commits", 5, referee_kc_dndk;
 }
-referee_interface::export!(Siv, referee_siv);
+aead_plugin::export!(Siv, referee_siv);
 
 impl<S: Scheme + Named + 'static> Implementation for Root<S> {
-    const NAME: &'static str = <S as Named>::NAME;
+    const NAME: &'static CStr = <S as Named>::NAME;
     const OFFERS: u32 = IN_PLACE | NULL | THREADS;
     const KEYS: u32 = 4;
     const NONCES: (usize, usize) = (24, 24);
@@ -51,8 +51,8 @@ impl<S: Scheme + Named + 'static> Implementation for Root<S> {
         crate::Fastgcm::version()
     }
 
-    fn start() -> bool {
-        crate::Fastgcm::start()
+    fn start(level: Option<&str>) -> Result<(), String> {
+        crate::Fastgcm::start(level)
     }
 
     fn new(key: &[u8]) -> Option<Self> {
@@ -93,16 +93,12 @@ impl<S: Scheme + Named + 'static> Implementation for Root<S> {
             }
         }
     }
-
-    fn begin(&'static self, _: bool, _: &[u8], _: usize) -> Option<NoPieces> {
-        None
-    }
 }
 
 struct Siv(Box<AesGcmSiv>);
 
 impl Implementation for Siv {
-    const NAME: &'static str = "fastgcm, Rust, AES-GCM-SIV\0";
+    const NAME: &'static CStr = c"fastgcm, Rust, AES-GCM-SIV";
     const OFFERS: u32 = IN_PLACE | NULL | THREADS | KEEPS; // it has no constructor that moves nothing
     const KEYS: u32 = 1 | 4;
     const ALGORITHM: u32 = 2;
@@ -112,8 +108,8 @@ impl Implementation for Siv {
         crate::Fastgcm::version()
     }
 
-    fn start() -> bool {
-        crate::Fastgcm::start()
+    fn start(level: Option<&str>) -> Result<(), String> {
+        crate::Fastgcm::start(level)
     }
 
     fn new(key: &[u8]) -> Option<Self> {
@@ -149,9 +145,5 @@ impl Implementation for Siv {
                 self.0.open_detached_to(nonce, aad, bytes(message.input, message.length), output, &Tag(tag)).is_ok()
             }
         }
-    }
-
-    fn begin(&'static self, _: bool, _: &[u8], _: usize) -> Option<NoPieces> {
-        None
     }
 }

@@ -1,5 +1,0 @@
-/* AWS-LC: EVP_AEAD, as BoringSSL has it. What works in pieces is in aws-lc-evp.c.
- * without: OPENSSL_ia32cap
- * built: aws-lc
- * link: -DBORINGSSL_PREFIX=aws_lc_0_47_0 -I$(aws-lc-sys)/include $(aws-lc-sys)/libaws_lc_0_47_0_crypto.a -lpthread */
-#include "boringssl.c"
