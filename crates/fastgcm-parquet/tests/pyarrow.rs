@@ -1,5 +1,8 @@
 //! Files that pyarrow 26.0.1 has written (`make_files.py`): each module is decrypted, and each signature of a footer verified.
 
+#[path = "../../fastgcm/tests/support/secrets.rs"]
+mod secrets;
+
 use fastgcm::Error;
 use fastgcm_parquet::{Cipher, Location, Module, SIGNATURE, module_len};
 use std::{fs, path::PathBuf};
@@ -157,6 +160,42 @@ fn numbers_of_modules() {
         }
     }
     passed("numbers_of_modules", checked, 5 * 3 * 4);
+}
+
+/// Each byte of a nonce is drawn, and each byte of a module and of a signature is compared.
+#[test]
+fn halves() {
+    let (cipher, pages) = (Cipher::gcm(&[7; 16]).unwrap(), Cipher::ctr(&[7; 16]).unwrap());
+    for cipher in [&cipher, &pages] {
+        secrets::drawn("the nonce of a module", || cipher.encrypt(b"text", b"aad").unwrap()[4..16].to_vec());
+    }
+    secrets::drawn("the nonce of a signature", || cipher.sign_footer(b"footer", b"aad").unwrap()[..12].to_vec());
+    let (module, signature) = (cipher.encrypt(b"text", b"aad").unwrap(), cipher.sign_footer(b"footer", b"aad").unwrap());
+    for at in 0..module.len() {
+        let mut changed = module.clone();
+        changed[at] ^= 0x80;
+        assert!(cipher.decrypt(&changed, b"aad").is_err(), "byte {at} of a module");
+    }
+    for at in 0..signature.len() {
+        let mut changed = signature;
+        changed[at] ^= 0x80;
+        assert!(cipher.verify_footer(b"footer", b"aad", &changed).is_err(), "byte {at} of a signature");
+    }
+    // After so many refused calls, what was right is.
+    assert_eq!(cipher.decrypt(&module, b"aad").unwrap(), b"text");
+    cipher.verify_footer(b"footer", b"aad", &signature).unwrap();
+}
+
+/// No text of a cipher or of an error shows a byte of the key or of the text.
+#[test]
+fn quiet() {
+    let secret = secrets::secret(32);
+    let cipher = Cipher::gcm(&secret).unwrap();
+    let mut module = cipher.encrypt(&secret, b"aad").unwrap();
+    *module.last_mut().unwrap() ^= 1;
+    let errors = [cipher.decrypt(&module, b"aad"), cipher.decrypt(&secret, b"aad"), Cipher::gcm(&secret[1..]).map(|_| Vec::new())];
+    let shown = format!("{cipher:?} {cipher:#?} {:?}", errors.map(Result::unwrap_err));
+    secrets::quiet("Cipher, Error", &shown, &secret);
 }
 
 fn passed(name: &str, count: usize, expected: usize) {
