@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts a library into FOLDER: get.sh LIBRARY FOLDER. `version`, which is written last, says which that is. Sources come from Cargo's registry, as the lock file has
-# them, or by tools/aead/libraries/make.sh from Debian; what is built needs a C compiler, make, cmake, perl and, for ipsec-mb's source, nasm.
+# them, or by tools/aead/libraries/make.sh; what is built needs a C compiler, make, cmake, perl and, for ipsec-mb's source, nasm.
 set -eu
 here=$(dirname "$(realpath "$0")")
 root=$here/../../..
@@ -45,17 +45,7 @@ aws-lc)
     mv "$folder/source/aws-lc/include" "$folder"
     version="aws-lc-sys $version"
     ;;
-openssl-4)
-    crate openssl-src 400.
-    cd "$folder/source/openssl"
-    ./Configure linux-x86_64 no-shared no-tests no-apps no-docs no-module no-legacy no-engine no-async no-ssl no-tls no-dtls no-quic no-cms no-ct no-ts no-ocsp no-cmp \
-        no-ml-kem no-ml-dsa no-slh-dsa no-camellia no-aria no-sm2 no-sm3 no-sm4 no-seed no-idea no-bf no-cast no-des no-rc2 no-rc4 no-whirlpool no-blake2 \
-        no-scrypt no-argon2 no-rmd160 no-md4 no-siphash no-gost no-srp no-srtp
-    make -j"$jobs" build_generated
-    make -j"$jobs" libcrypto.a
-    mv libcrypto.a include "$folder"
-    version="openssl-src $version"
-    ;;
+openssl-4) exec "$root/tools/aead/libraries/make.sh" openssl-4.0 "$folder" ;;
 # What Debian has for this machine.
 openssl-3 | libgcrypt | mbedtls | botan)
     case $1 in openssl-3) set -- "$@" libssl-dev ;; mbedtls) set -- "$@" libmbedtls-dev ;; botan) set -- "$@" libbotan-2-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
