@@ -28,9 +28,8 @@ pub(crate) fn gcm(call: &Call) -> Result<Value, Fault> {
 }
 
 pub(crate) fn siv(call: &Call) -> Result<Value, Fault> {
-    let bytes = call.bytes(0, Name::Key)?.get();
-    let key = AesGcmSiv::with_backend(bytes, crate::backend()).map_err(wrong_key)?;
-    call.object(Aead::Siv(Arc::new(key)))
+    let key = AesGcmSiv::shared_with_backend(call.bytes(0, Name::Key)?.get(), crate::backend()).map_err(wrong_key)?;
+    call.object(Aead::Siv(key))
 }
 
 pub(crate) fn xaes(call: &Call) -> Result<Value, Fault> {
@@ -44,7 +43,7 @@ pub(crate) fn kc_xaes(call: &Call) -> Result<Value, Fault> {
 /// A key from which a scheme derives the keys of messages.
 fn root<S: Scheme>(call: &Call, aead: fn(Arc<RootKey<S>>) -> Aead) -> Result<Value, Fault> {
     let key = call.bytes(0, Name::Key)?.get().try_into().map_err(|_| wrong_key(Error::InvalidLength))?;
-    call.object(aead(Arc::new(RootKey::with_backend(key, crate::backend()).map_err(wrong_key)?)))
+    call.object(aead(RootKey::shared_with_backend(key, crate::backend()).map_err(wrong_key)?))
 }
 
 fn wrong_key(error: Error) -> Fault {

@@ -127,14 +127,17 @@ impl<'p> Cipher<'p> for Context<'p> {
         let nonce = nonce.map(|nonce| nonce.try_into().map_err(|_| Reason::InvalidIvLength)).transpose()?;
         if let Some(key) = key {
             let backend = self.work.provider.backend;
-            let key = match <&[u8; 24]>::try_from(key) {
-                _ if key.len() != self.key_length => Err(Error::InvalidLength),
-                Ok(key) => AesGcmSiv::aes192_with_backend(key, backend),
-                Err(_) => AesGcmSiv::with_backend(key, backend),
-            };
-            let key = key.map_err(|_| Reason::InvalidKeyLength)?;
+            if key.len() != self.key_length {
+                return Err(Reason::InvalidKeyLength.into());
+            }
             self.key = None; // the last one, in case that there is no memory for this one
-            self.key = Some(Shared::new(|place| Ok(place.write(key)))?);
+            self.key = Some(Shared::new(|place| {
+                let made = match <&[u8; 24]>::try_from(key) {
+                    Ok(key) => AesGcmSiv::aes192_init_in_place(place, key, backend),
+                    Err(_) => AesGcmSiv::init_in_place(place, key, backend),
+                };
+                made.map_err(|_| None)
+            })?);
             self.work.keys += 1;
         }
         self.seals = seals;

@@ -254,11 +254,8 @@ impl AesGcm {
 
 /// Makes a key of AES-GCM.
 pub(crate) fn key(key: &Source<'_>) -> PyResult<Box<Key>> {
-    let mut place = memory::room()?;
-    let made = Key::init_in_place(&mut place, key.bytes(), crate::backend());
-    made.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
-    // SAFETY: the key was made there.
-    Ok(unsafe { place.assume_init() })
+    let wrong = || PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits.");
+    memory::boxed(|place| Key::init_in_place(place, key.bytes(), crate::backend()), wrong)
 }
 
 /// The number of bytes that are copied at a time: they stay in the cache until they are opened.

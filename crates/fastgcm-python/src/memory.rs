@@ -31,6 +31,20 @@ pub(crate) fn room<T>() -> PyResult<Box<MaybeUninit<T>>> {
     if place.is_null() { Err(short()) } else { Ok(unsafe { Box::from_raw(place) }) }
 }
 
+/// Returns a value on the heap, which `make` makes in its final place: nobody wipes the copy that a move leaves on the stack. If `make` refuses,
+/// this returns the error `refused`.
+pub(crate) fn boxed<T, E>(
+    make: impl FnOnce(&mut MaybeUninit<T>) -> Result<&mut T, E>,
+    refused: impl FnOnce() -> PyErr,
+) -> PyResult<Box<T>> {
+    let mut place = room()?;
+    let there = place.as_ptr();
+    let made: *const T = make(&mut place).map_err(|_| refused())?;
+    assert!(made == there);
+    // SAFETY: the value was made there.
+    Ok(unsafe { place.assume_init() })
+}
+
 /// Returns an error unless the system has this many bytes at the moment, for code that is about to allocate in small pieces.
 pub(crate) fn probe(bytes: usize) -> PyResult<()> {
     let layout = Layout::array::<u8>(bytes.max(1)).map_err(|_| short())?;

@@ -143,9 +143,7 @@ whole_messages!(AesGcmSivClass, 12, 16, "Nonce must be 12 bytes long", {
         } else {
             "AES-GCM-SIV key must be 128, 192 or 256 bits."
         };
-        let key = AesGcmSiv::with_backend(key.bytes(), crate::backend());
-        let place = memory::room()?;
-        key.map(|key| Self(Box::write(place, key))).map_err(|_| PyValueError::new_err(wrong))
+        memory::boxed(|place| AesGcmSiv::init_in_place(place, key.bytes(), crate::backend()), || PyValueError::new_err(wrong)).map(Self)
     }
 
     /// Returns a random key of 128 or 256 bits.
@@ -168,9 +166,8 @@ macro_rules! root_keys {
             #[new]
             fn new(key: Source<'_>) -> PyResult<Self> {
                 let wrong = || PyValueError::new_err($wrong);
-                let key = RootKey::with_backend(key.bytes().try_into().map_err(|_| wrong())?, crate::backend());
-                let place = memory::room()?;
-                key.map(|key| Self(Box::write(place, key))).map_err(|_| wrong())
+                let key = key.bytes().try_into().map_err(|_| wrong())?;
+                memory::boxed(|place| RootKey::init_in_place(place, key, crate::backend()), wrong).map(Self)
             }
 
             /// Returns a random key of 256 bits.

@@ -5,13 +5,15 @@
 //! the message, and the commitment to the root key if the scheme has one. [`seal_once`](crate::seal_once)
 //! then does the rest.
 
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+use crate::inout::made_shared;
 use crate::{
     Backend, Block, Error, Key,
     gcm::SIDE_BY_SIDE,
     inout::{InOut, Table, made_in},
     isa::Frame,
     once,
-    row::Derive,
+    row::{Derive, Row},
     seal::verdict,
     tag::sealed::SchemeTag,
 };
@@ -112,7 +114,20 @@ impl<S: Scheme> RootKey<S> {
         key: &[u8; 32],
         backend: Backend,
     ) -> Result<&'a mut Self, Error> {
+        Ok(Self::derive_in(place, key, backend.row()?))
+    }
+
+    /// Makes a key behind a counted reference. The key is derived in place, so no move ever copies it.
+    ///
+    /// # Errors
+    /// Fails like [`with_backend`](Self::with_backend).
+    #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+    pub fn shared_with_backend(key: &[u8; 32], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
         let row = backend.row()?;
+        Ok(made_shared(|place| Self::derive_in(place, key, row)))
+    }
+
+    fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8; 32], row: &'static Row) -> &'a mut Self {
         let made = made_in!(
             place,
             Self {
@@ -122,7 +137,7 @@ impl<S: Scheme> RootKey<S> {
             }
         );
         made.subkey = Self::subkey(&made.key);
-        Ok(made)
+        made
     }
 
     #[inline(always)]

@@ -8,11 +8,17 @@
 //! keeps its blocks in this order in registers anyway ([`ghash`](crate::ghash)), so POLYVAL's blocks and its
 //! H are used unchanged. A message is one call in `gcm/siv.rs`.
 
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+use crate::inout::made_shared;
 use crate::{
-    Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, row::Siv, seal::verdict,
+    Backend, Block, Error, Key, Tag,
+    inout::{InOut, made_in},
+    nonce::Nonce96,
+    row::{Row, Siv},
+    seal::verdict,
     tag::tags_differ,
 };
-use core::fmt;
+use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
@@ -67,8 +73,11 @@ impl AesGcmSiv {
     /// [`new`](Self::new).
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         let row = backend.row()?;
-        check(key)?;
-        if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, row) }) }
+        if matches!(key.len(), 16 | 32) {
+            Ok(Self { key: Key::for_aes(key, row) })
+        } else {
+            Err(Error::InvalidLength)
+        }
     }
 
     /// Makes an AES-192 key, **which RFC 8452 does not define**: GCM-SIV with a longer key, as in OpenSSL's
@@ -79,6 +88,55 @@ impl AesGcmSiv {
     #[cfg(feature = "hazmat")]
     pub fn aes192_with_backend(key: &[u8; 24], backend: Backend) -> Result<Self, Error> {
         Ok(Self { key: Key::for_aes(key, backend.row()?) })
+    }
+
+    /// Makes a key of 16 or 32 bytes in memory of the caller's choice. The key is derived in place, so no move
+    /// ever copies it. The caller must drop the key before freeing that memory.
+    ///
+    /// # Errors
+    /// Fails like [`with_backend`](Self::with_backend), and then writes nothing.
+    pub fn init_in_place<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8],
+        backend: Backend,
+    ) -> Result<&'a mut Self, Error> {
+        let row = backend.row()?;
+        if matches!(key.len(), 16 | 32) {
+            Ok(Self::derive_in(place, key, row))
+        } else {
+            Err(Error::InvalidLength)
+        }
+    }
+
+    /// Makes an AES-192 key, **which RFC 8452 does not define**, in memory of the caller's choice.
+    ///
+    /// # Errors
+    /// Fails like [`aes192_with_backend`](Self::aes192_with_backend), and then writes nothing.
+    #[cfg(feature = "hazmat")]
+    pub fn aes192_init_in_place<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8; 24],
+        backend: Backend,
+    ) -> Result<&'a mut Self, Error> {
+        Ok(Self::derive_in(place, key, backend.row()?))
+    }
+
+    /// Makes a key of 16 or 32 bytes behind a counted reference. The key is derived in place.
+    ///
+    /// # Errors
+    /// Fails like [`with_backend`](Self::with_backend).
+    #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+    pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
+        let row = backend.row()?;
+        if matches!(key.len(), 16 | 32) {
+            Ok(made_shared(|place| Self::derive_in(place, key, row)))
+        } else {
+            Err(Error::InvalidLength)
+        }
+    }
+
+    fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], row: &'static Row) -> &'a mut Self {
+        made_in!(place, Self { key: |place| Key::for_aes_in(place, key, row) })
     }
 
     /// Returns the back end that the key uses.

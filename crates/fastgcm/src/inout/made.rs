@@ -45,7 +45,7 @@ fn make_there<T>(place: &mut MaybeUninit<T>, make: impl FnOnce(&mut MaybeUninit<
 /// Makes a struct in its final place: a function makes the first field there, and the other fields are moved
 /// there.
 macro_rules! made_in {
-    ($place:expr, $type:ident { $first:ident: $make:expr, $($other:ident: $value:expr),* }) => {{
+    ($place:expr, $type:ident { $first:ident: $make:expr $(, $other:ident: $value:expr)* }) => {{
         use core::mem::MaybeUninit;
         fn empty<T>(field: *mut T) -> *mut MaybeUninit<T> {
             field.cast()

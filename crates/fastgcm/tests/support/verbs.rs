@@ -379,6 +379,8 @@ fn opens(shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
 
 /// Why a value that a function returns may be found on the stack: nobody knows where the compiler has copied it from. (The library says so of each.)
 const BY_VALUE: Option<&str> = Some("it is returned by value: what the compiler copied when it was moved is not wiped");
+/// Why a key that is made in memory of the caller's choice may be found there.
+const IN_PLACE: Option<&str> = Some("its place is on the stack here, and nobody drops the key");
 /// Why what a caller of `hazmat` is given may be found there.
 const HANDED_OUT: Option<&str> = Some("it is handed to the caller, by value");
 
@@ -422,7 +424,7 @@ fn all() -> Vec<Verb> {
             allocating_in(heap, || job.seal_by(&*Key::shared_with_backend(job.key_bytes, job.backend())?))
         }),
         Verb {
-            leaves: Some("its place is on the stack here, and nobody drops the key"),
+            leaves: IN_PLACE,
             ..seals(InPlace, &["Key::init_in_place"], |job| {
                 let mut place = MaybeUninit::uninit();
                 let key = Key::init_in_place(&mut place, job.key_bytes, job.backend())?;
@@ -866,6 +868,30 @@ fn all() -> Vec<Verb> {
                 siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
             })
         },
+        row(Form::Siv, Seals, InPlace, &["AesGcmSiv::shared_with_backend"], |job| {
+            let heap = std::mem::take(&mut job.heap);
+            let seal =
+                || AesGcmSiv::shared_with_backend(job.key_bytes, job.backend())?.seal(job.nonce.try_into().unwrap(), job.aad, job.to);
+            allocating_in(heap, seal).map(|tag| *job.tag = tag)
+        }),
+        Verb {
+            leaves: IN_PLACE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::init_in_place"], |job| {
+                let mut place = MaybeUninit::uninit();
+                let siv = AesGcmSiv::init_in_place(&mut place, job.key_bytes, job.backend())?;
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            keys: &[24],
+            leaves: IN_PLACE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::aes192_init_in_place"], |job| {
+                let mut place = MaybeUninit::uninit();
+                let siv = AesGcmSiv::aes192_init_in_place(&mut place, job.key_bytes.try_into().unwrap(), job.backend())?;
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
         row(Form::Siv, Seals, InPlace, &["AesGcmSiv::seal"], |job| {
             job.keys.siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
         }),
@@ -1244,8 +1270,16 @@ fn derived<S: Made>(form: Form) -> Vec<Verb> {
             let message = prefixed(buffer, [job.nonce, job.from]);
             returned(heap, job.to, || S::key(job.keys).open_random_vec(job.aad, message))
         }),
+        row(form, Seals, InPlace, &["RootKey::shared_with_backend"], |job| {
+            let (heap, nonce) = (std::mem::take(&mut job.heap), job.nonce_of::<S>());
+            let seal =
+                || RootKey::<S>::shared_with_backend(job.key_bytes.try_into().unwrap(), job.backend())?.seal(&nonce, job.aad, job.to);
+            let tag = allocating_in(heap, seal)?;
+            job.tells(tag);
+            Ok(())
+        }),
         Verb {
-            leaves: Some("its place is on the stack here, and nobody drops the key"),
+            leaves: IN_PLACE,
             ..row(form, Seals, InPlace, &["RootKey::init_in_place"], |job| {
                 let mut place = MaybeUninit::uninit();
                 let key = RootKey::<S>::init_in_place(&mut place, job.key_bytes.try_into().unwrap(), job.backend())?;
