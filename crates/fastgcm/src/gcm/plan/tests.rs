@@ -54,19 +54,25 @@ fn the_page_shows_the_plan() {
     for (blocks, rows) in [(4, "`vaes-avx512`"), (2, "`vaes-avx2`"), (1, "`aesni-avx`, `aesni-sse`, AArch64")]
     {
         tables += &format!("\n{rows}: {blocks} block{} a vector\n\n", if blocks == 1 { "" } else { "s" });
-        tables +=
-            "| bytes of text | turns | a step of four vectors | the last vectors |\n|---|---|---|---|\n";
+        tables += "| turns | a step of four vectors | bytes of text, and the last vectors |\n|---|---|---|\n";
         let all: Vec<Plan> = (0..=2 * max_text(blocks)).map(|text| plan(blocks, 0, text)).collect();
-        let mut from = 0;
+        let (mut from, mut row) = (0, None);
         for to in 0..all.len() {
             if all.get(to + 1) != Some(&all[to]) {
                 let Plan { has_turns, has_step, class, .. } = all[to];
                 let yes = |is: bool| if is { "yes" } else { "" };
-                let range = if from == to { format!("{to}") } else { format!("{from} to {to}") };
-                tables += &format!("| {range} | {} | {} | {class:?} |\n", yes(has_turns), yes(has_step));
-                from = to + 1;
+                let range = if from == to { format!("{to}") } else { format!("{from}-{to}") };
+                if row == Some((has_turns, has_step)) {
+                    tables += ", ";
+                } else {
+                    tables += if row.is_some() { " |\n" } else { "" };
+                    tables += &format!("| {} | {} | ", yes(has_turns), yes(has_step));
+                }
+                tables += &format!("{range} {class:?}");
+                (from, row) = (to + 1, Some((has_turns, has_step)));
             }
         }
+        tables += " |\n";
         tables += &format!(
             "\nAAD of up to {} bytes shares a vector with the lengths. AAD belongs to the end while AAD and text have at most {} blocks\n\
              and the text at most {} bytes. Else it is hashed first.\n",
