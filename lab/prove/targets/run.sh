@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Gets libraries, and proves what each target asks of them: run.sh [TARGET...] [-- OPTION...]. All targets and the quick plan, if nothing is said; options are
-# gcm-prove's, --sweep and --plant for example. What came of it lies in target/prove/NAME.txt and NAME.json. The exit status is that of the machinery: what is not
-# proved is a row of a table. Two more, `fastgcm` and `aws-lc`, are proved for AArch64 with CC=aarch64-linux-gnu-gcc and qemu-aarch64.
+# gcm-prove's, --sweep and --plant for example. What came of it lies in target/prove/NAME.txt and NAME.json, the table of calls in NAME.csv, in the columns of
+# results/calls.csv. The exit status is that of the machinery: what is not proved is a row of a table. Two more, `fastgcm` and `aws-lc`, are proved for AArch64
+# with CC=aarch64-linux-gnu-gcc and qemu-aarch64.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../../.."
@@ -29,6 +30,9 @@ for target in "${targets[@]}"; do
     fi
     seconds=$SECONDS
     (cd "$MADE"; "$built" "${more[@]}" --json "$MADE.json" "$@") > "$MADE.txt" 2> "$MADE.log" || [ $? -eq 1 ] || cat "$MADE.log"
+    awk -F ' *[|] *' -v OFS=, -v name="$target$other,$(cat "$MADE/version")" '
+        / [|] calls [|] proved /, !/^[|]/ { if (/^[|] / && !/ calls /) { split($11, path, ", that of "); print name, $2, $3, $4, $5, $6, $7, $8, $9, path[1], path[2] } }
+    ' "$MADE.txt" > "$MADE.csv"
     echo
     echo "**$target$other** ($(cat "$MADE/version")), $((SECONDS - seconds)) s"
     sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p; /| of any length |/,$p' "$MADE.txt"
