@@ -46,6 +46,17 @@ fn marked<'a>(page: &'a str, mark: &str) -> &'a str {
     behind.split_once(&format!("<!-- /{mark} -->")).unwrap_or_else(|| panic!("no end of {mark}")).0
 }
 
+/// The numbers of each row of a page of measurements, and of the CSV files of that page: beside `zen5.md` stands `zen5-keys.csv`.
+fn measured(page: &Path) -> Vec<Vec<f64>> {
+    let beside = root(page.parent().unwrap()).read_dir().unwrap().map(|file| file.unwrap().path());
+    let start = format!("{}-", page.file_stem().unwrap().to_str().unwrap());
+    let is_of_page = |file: &PathBuf| {
+        file.extension().is_some_and(|end| end == "csv") && file.file_name().unwrap().to_str().unwrap().starts_with(&start)
+    };
+    let tables = beside.filter(is_of_page).map(|file| read(file).replace(',', " ")).collect::<String>();
+    rows(&read(page)).map(numbers).chain(tables.lines().map(numbers)).collect()
+}
+
 /// A page's section shows measurements by copying rows of the file to which it links: each such row stands there.
 fn copied(page: &str) -> usize {
     let (text, mut count) = (read(page), 0);
@@ -53,15 +64,15 @@ fn copied(page: &str) -> usize {
         let links = section.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
         let is_measured = |link: &&str| link.ends_with(".md") && (link.contains("/results/") || link.ends_with("/price.md"));
         let folder = Path::new(page).parent().unwrap();
-        let files: Vec<String> = links.filter(is_measured).map(|link| read(folder.join(link))).collect();
+        let there: Vec<Vec<f64>> = links.filter(is_measured).flat_map(|link| measured(&folder.join(link))).collect();
         // More than half of the cells of a row of measurements begin with a number.
         let is_copied = |row: &&str| {
             let cells = || row.trim_matches('|').split('|').map(|cell| cell.trim().trim_start_matches('*'));
             2 * cells().filter(|cell| cell.starts_with(|c: char| c.is_ascii_digit())).count() > cells().count()
         };
-        for row in rows(section).filter(is_copied).filter(|_| !files.is_empty()) {
+        for row in rows(section).filter(is_copied).filter(|_| !there.is_empty()) {
             let wanted = numbers(row);
-            let is_there = files.iter().any(|file| rows(file).any(|there| numbers(there).starts_with(&wanted)));
+            let is_there = there.iter().any(|row| row.windows(wanted.len()).any(|part| part == wanted));
             assert!(is_there, "{page}: no file to which the section links has the row {row}");
             count += 1;
         }
