@@ -46,7 +46,7 @@ use fastgcm_measure::{
     pin,
 };
 use libraries::Libcrypto;
-use report::Report;
+use report::{Report, Table};
 use std::{fs, path::PathBuf};
 
 /// Fills the report of a source.
@@ -98,14 +98,17 @@ fn main() -> Result<()> {
     let (name, replay) = SOURCES.into_iter().find(|source| source.0 == options.name).context("no source has this name")?;
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name).join("README.md");
     let report = measure(&options, replay)?;
-    println!("{}", report.markdown());
+    println!("{}", report.markdown(|_| true));
     let page = fs::read_to_string(&path)?;
     if options.check {
         println!("{name}: {} cells are those of the page", report.compare(&page, true)?);
     }
     if options.write {
         let (about, _) = page.split_once(MEASURED).context("the page has no such heading")?;
-        fs::write(&path, format!("{about}{MEASURED}{}", report.markdown()))?;
+        fs::write(&path, format!("{about}{MEASURED}{}", report.markdown(|table| !table.is_times())))?;
+        if report.tables.iter().any(Table::is_times) {
+            fs::write(path.with_file_name("times.csv"), report.times())?;
+        }
     }
     Ok(())
 }

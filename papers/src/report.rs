@@ -45,6 +45,11 @@ impl Table {
         self.rows.push([name.into()].into_iter().chain(cells.into_iter().map(|cell| cell.to_string())).collect());
     }
 
+    /// Times stand in a file of their own, in nanoseconds: a cell is "best / middle".
+    pub(crate) fn is_times(&self) -> bool {
+        self.title.starts_with("Times")
+    }
+
     /// Adds a note.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
@@ -57,16 +62,30 @@ impl Report {
         Self { machine, tables: Vec::new() }
     }
 
-    /// The machine and the tables, as they stand on the page.
-    pub(crate) fn markdown(&self) -> String {
+    /// The machine and these tables, as they stand on the page.
+    pub(crate) fn markdown(&self, is_wanted: impl Fn(&Table) -> bool) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text = self.machine.lines().into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("; ") + ".\n";
-        for table in &self.tables {
+        for table in self.tables.iter().filter(|table| is_wanted(table)) {
             let rule = format!("|---|{}\n", "---:|".repeat(table.head.len() - 1));
             text += &format!("\n**{}**\n\n{}{rule}", table.title, line(&table.head));
             table.rows.iter().for_each(|row| text += &line(row));
             text += if table.notes.is_empty() { "" } else { "\n" };
             table.notes.iter().for_each(|note| text += &format!("* {note}\n"));
+        }
+        text
+    }
+
+    /// The tables of times, as CSV: a line for each cell.
+    pub(crate) fn times(&self) -> String {
+        let mut text = "table,row,column,best,middle\n".to_owned();
+        for table in self.tables.iter().filter(|table| table.is_times()) {
+            for row in &table.rows {
+                for (column, cell) in table.head.iter().zip(row).skip(1) {
+                    let (best, middle) = cell.split_once(" / ").unwrap_or((cell, ""));
+                    text += &format!("\"{}\",\"{}\",\"{column}\",{best},{middle}\n", table.title, row[0]);
+                }
+            }
         }
         text
     }
