@@ -12,7 +12,7 @@ use crate::{
         ThreeReductionsBefore, TwoPasses, TwoWays, styles,
     },
     multiply::{self, NAMES, Visit},
-    report::{Cells, Report},
+    report::Report,
     trace::{Done, Kind, Trace, trace},
 };
 use fastgcm::{
