@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """NIST's CAVP vectors for AES-GCM, rewritten as one line per case.
 
-    make_cavp_sample.py WHEEL                     rebuild cavp_gcm_sample.txt (3,150 cases) beside this file
+    make_cavp_sample.py WHEEL                     rebuild cavp_gcm_sample.txt (504 cases) beside this file
     make_cavp_sample.py --fetch DIR               the same, from the wheel in DIR, which pip downloads if it is not there
     make_cavp_sample.py ... --check               write no sample, but fail unless the committed one has just these bytes
     make_cavp_sample.py ... --full OUT            also write all 47,250 cases to OUT, in the same format
 
 The source is the wheel of cryptography_vectors that is pinned below, by version and by SHA-256; see NOTICE. Each of its six files
 holds 525 groups of 15 cases: every combination of 3 lengths of the nonce, 5 of the text, 5 of the AAD and 7 of the tag. The sample
-is every 15th case, the first of each group, so it has every combination too.
+has the first case of each group with a tag of 16 bytes. Of each shorter tag it has, for each key, one case that is sealed, one that
+is opened and one that is refused, with text and AAD.
 
 A line of the output:
 
@@ -31,7 +32,6 @@ WHEEL = f"cryptography_vectors-{VERSION}-py3-none-any.whl"
 SHA256 = "51641f03a3eb4edbe9fb68e3a3574d25f86aa502d06391fffa886330d02778a0"
 FILES = [f"gcm{kind}{bits}.rsp" for kind in ("EncryptExtIV", "Decrypt") for bits in (128, 192, 256)]
 CASES_PER_FILE = 7875
-EVERY = 15
 SAMPLE = pathlib.Path(__file__).parent / "cavp_gcm_sample.txt"
 
 
@@ -46,7 +46,7 @@ def main():
 
     wheel = arguments.wheel or fetch(arguments.fetch)
     files = read(wheel)
-    sample = every(EVERY, files)
+    sample = [(name, chosen(found)) for name, found in files]
     if not arguments.check:
         write(SAMPLE, sample)
     elif SAMPLE.read_bytes() == as_text(sample):
@@ -54,7 +54,7 @@ def main():
     else:
         sys.exit(f"{SAMPLE.name} is not what {wheel.name} gives: run {pathlib.Path(__file__).name} without --check")
     if arguments.full:
-        write(arguments.full, every(1, files))
+        write(arguments.full, files)
 
 
 def fetch(folder):
@@ -93,9 +93,15 @@ def cases(response):
     return found
 
 
-def every(step, files):
-    """The same files with every `step`-th case of each, from the first on."""
-    return [(name, found[::step]) for name, found in files]
+def chosen(found):
+    """The first case of each kind in one file."""
+    kinds = {}
+    for case in found:
+        if len(case["Tag"]) == 32:
+            kinds.setdefault(tuple(len(case[name]) for name in ("IV", "AAD", "CT")), case)
+        elif case["AAD"] and case["CT"]:
+            kinds.setdefault((len(case["Tag"]), "FAIL" in case), case)
+    return list(kinds.values())
 
 
 def count(files):

@@ -675,7 +675,7 @@ fn selftest_acvp() {
         return println!("SKIPPED selftest_acvp: what is published has no vectors of NIST's");
     };
     let (mut questions, mut answers) = (Vec::new(), Vec::new());
-    for (id, line) in sample.lines().filter(|line| !line.starts_with('#')).enumerate().step_by(7) {
+    for (id, line) in sample.lines().filter(|line| !line.starts_with('#')).enumerate() {
         let [kind, key, iv, aad, pt, ct, tag] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let [aad, ct] = [aad, ct].map(|text| text.trim_matches('-'));
         let group = |test: Value| json!({ "tgId": id, "direction": kind, "tagLen": 4 * tag.len(), "tests": [test] });
@@ -698,7 +698,7 @@ fn selftest_acvp() {
     let arguments = ["selftest", "--acvp", "prompt", "--expected", "answers"];
     let report = String::from_utf8(bench.ok(&arguments)).unwrap();
     let back_ends = fastgcm_file::Backend::available().count();
-    assert!(report.ends_with(&format!("acvp ok {}\n", back_ends * questions.len())) && questions.len() == 450, "{report}");
+    assert!(report.ends_with(&format!("acvp ok {}\n", back_ends * questions.len())) && questions.len() == 504, "{report}");
     assert!(bench.ok(&[&arguments[..], &["--quiet"]].concat()).is_empty());
 
     // Each answer counts: of what is sealed the ciphertext and the tag, of what is opened the text and the verdict.
