@@ -6,30 +6,24 @@
 //! | `builds` | cargo builds one shared object for each rival; what cannot be built is told |
 //! | `level` | processor levels, and what holds a rival to one |
 //! | `peer` | loads them, a copy for each level |
-//! | `process` | Go and Java, which live in processes of their own |
 //! | `check` | identical answers first |
 //! | `buffer` | memory that ends with a page behind which nothing may be touched |
 //! | `cold` | other data and other code, before each message |
 //! | `place` | where key, stack and output lie in their pages |
 //! | `work`, `plan` | what is measured, and the list of it |
-//! | `instructions` | instead of time: instructions for one message, counted |
-//! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
 //! | `bars` | instead of a plan: ranges of lengths, one number for each row and rival |
 //! | `rare` | instead of a plan: many keys, and single messages after other work |
-//! | `report` | tables, CSV, JSON, charts, one page |
+//! | `report` | tables, and a file for a spreadsheet |
 
 mod bars;
 mod buffer;
 mod builds;
 mod check;
 mod cold;
-mod instructions;
 mod level;
 mod peer;
 mod place;
 mod plan;
-mod process;
-mod published;
 mod rare;
 mod report;
 mod work;
@@ -60,18 +54,12 @@ struct Options {
     /// Only cases whose group contains this, `AES-128 open` for example
     #[arg(long)]
     group: Option<String>,
-    /// Where results.csv, results.json, the charts and the page go
+    /// Where results.csv and bars.csv go
     #[arg(long, default_value = "out", global = true)]
     out: PathBuf,
     /// Builds, loads and checks, and measures nothing
     #[arg(long)]
     check: bool,
-    /// Counts instructions for one message, beside those of ipsec-mb or of `--only`, and measures nothing
-    #[arg(long)]
-    instructions: bool,
-    /// For `--instructions`, which starts this: one message each, by the rival of that shared object
-    #[arg(long, hide = true)]
-    messages: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -87,13 +75,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let mut options = Options::parse();
-    if options.instructions && options.only.is_empty() {
-        options.only = vec!["ipsec-mb".into()];
-    }
-    match run(&options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(3),
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("bench: {why}");
             ExitCode::FAILURE
@@ -101,12 +84,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the run is valid: no rival slower than it has been seen on this processor.
-fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
-    if let Some(library) = &options.messages {
-        instructions::messages(library)?;
-        return Ok(true);
-    }
+fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
     if options.install {
         builds::install()?;
     }
@@ -138,12 +116,6 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
         missing.extend(failed);
     }
-    for (name, start) in process::LANGUAGES.iter().filter(|(name, _)| wanted(options, name)) {
-        match start() {
-            Ok(process) => peers.push(Box::new(process)),
-            Err(why) => missing.push(format!("{name}: {why}")),
-        }
-    }
 
     let mut machine = Machine::here(concat!("fastgcm-bench ", env!("CARGO_PKG_VERSION")));
     machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name(), peer.level(), peer.version())));
@@ -154,11 +126,8 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
 
     let answers = check::all(&peers)?;
     println!("{} implementations gave {answers} answers, which agree", peers.len());
-    if options.instructions {
-        instructions::print(&libraries)?;
-    }
-    if options.check || options.instructions {
-        return Ok(true);
+    if options.check {
+        return Ok(());
     }
 
     if let Some(command) = &options.command {
@@ -175,7 +144,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
                 bars::run(asked, &peers, &options.before, &options.out)?;
             }
         }
-        return Ok(true);
+        return Ok(());
     }
 
     machine.pinned_to = fastgcm_measure::pin();
@@ -186,11 +155,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         }
     }
     measure(options, &peers, &mut results);
-    let published = published::compare(&results);
-    results.machine.notes.extend(published.lines());
     report::terminal(&results);
-    report::files(&results, &options.out)?;
-    Ok(published.valid())
+    report::csv(&results, &options.out)?;
+    Ok(())
 }
 
 fn wanted(options: &Options, name: &str) -> bool {

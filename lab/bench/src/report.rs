@@ -1,7 +1,7 @@
 //! What came out, for eyes and for programs.
 
-use fastgcm_measure::{Measured, Measurement, Results, chart, csv, html, json};
-use std::{error::Error, fs, path::Path};
+use fastgcm_measure::{Case, Measured, Measurement, Results};
+use std::{fs, io, path::Path};
 
 /// What "as fast" means: less than this is behind.
 const BEHIND: f64 = 0.99;
@@ -88,17 +88,23 @@ fn behind(results: &Results, measured: &Measured) -> Option<String> {
     (times < BEHIND).then(line)
 }
 
-/// `results.csv`, `results.json` with every sample, one image for each group, and `index.html` with all of it.
-pub(crate) fn files(results: &Results, folder: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("results.csv"), csv(results)?)?;
-    fs::write(folder.join("results.json"), json(results)?)?;
-    for (group, _) in results.groups() {
-        if let Some(image) = chart::svg(results, &[group])? {
-            fs::write(folder.join(group.replace(", ", "-").replace(' ', "-") + ".svg"), image)?;
+/// `results.csv`: a head, and a line for each case and contender.
+pub(crate) fn csv(results: &Results, folder: &Path) -> io::Result<()> {
+    let mut csv = String::from("group,case,bytes,contender,best_ns,median_ns,base,times_faster_than_base,samples,iterations\n");
+    for measured in &results.cases {
+        let Some(base) = results.base(measured) else { continue };
+        let Case { group, name, bytes } = &measured.case;
+        let bytes = bytes.map_or_else(String::new, |bytes| bytes.to_string());
+        for own in &measured.contenders {
+            let Measurement { contender, iterations, best_ns, median_ns, samples_ns } = own;
+            let (base, times, samples) = (&base.contender, own.times_faster_than(base), samples_ns.len());
+            csv += &format!(
+                "\"{group}\",\"{name}\",{bytes},\"{contender}\",{best_ns},{median_ns},\"{base}\",{times},{samples},{iterations}\n"
+            );
         }
     }
-    fs::write(folder.join("index.html"), html(results, "AES-GCM, side by side")?)?;
-    println!("\n{}/ has results.csv, results.json, the charts, and index.html with all of them", folder.display());
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("results.csv"), csv)?;
+    println!("\n{}/ has results.csv", folder.display());
     Ok(())
 }

@@ -22,9 +22,33 @@ pub mod checks;
 pub mod induct;
 pub mod machine;
 pub mod memory;
-pub mod process;
-pub mod silicon;
+pub mod process {
+    pub mod image;
+    pub mod processor;
+    pub mod qemu;
+    pub mod symbols;
+}
+pub mod silicon {
+    pub mod arm;
+    pub mod forms;
+    pub mod lockstep;
+}
 pub mod spec;
-pub mod statement;
-pub mod targets;
-pub mod values;
+pub mod statement {
+    pub mod calls;
+    pub mod plan;
+    pub mod prove;
+}
+pub mod targets {
+    pub mod concrete;
+    pub mod planted;
+    pub mod table;
+    pub mod target;
+}
+pub mod values {
+    pub mod field;
+    pub mod lines;
+    pub mod random;
+    pub mod unknown;
+    pub mod word;
+}

@@ -13,7 +13,8 @@
 //! ];
 //! let sampler = Sampler { rounds: 5..=10, ..Sampler::default() };
 //! results.cases.push(sampler.run(Case::of_bytes("bytes", 4096), &mut contenders, &mut |_| ()));
-//! print!("{}", fastgcm_measure::csv(&results).unwrap());
+//! let [sum, compare] = &results.cases[0].contenders[..] else { unreachable!() };
+//! println!("{:.2} times", sum.times_faster_than(compare));
 //! ```
 //!
 //! | module | what |
@@ -21,10 +22,6 @@
 //! | [`sampler`] | the loop: calibration, rounds, samples |
 //! | [`results`] | what came out: best, median, throughput, ratio to a base |
 //! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
-//! | [`process`] | the same in another process, which is asked for its samples over pipes |
-//! | [`csv()`], [`json()`], [`html()`], [`chart`] | tables, a page and charts (feature `report`) |
-//!
-//! Without the default feature `report` there are samples only: no tables, no charts, and next to no dependencies.
 //!
 //! # What is not done
 //! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that
@@ -34,21 +31,10 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
-#[cfg(feature = "report")]
-pub mod chart;
 mod machine;
-#[cfg(feature = "report")]
-mod page;
-pub mod process;
 pub mod results;
 pub mod sampler;
-#[cfg(feature = "report")]
-mod tables;
 
 pub use machine::{Machine, pin};
-#[cfg(feature = "report")]
-pub use page::html;
 pub use results::{Case, Measured, Measurement, Results, median};
 pub use sampler::{Contender, Sampler};
-#[cfg(feature = "report")]
-pub use tables::{csv, json};

@@ -1,12 +1,9 @@
 //! What it was measured on.
 
-#[cfg(feature = "report")]
-use serde::{Deserialize, Serialize};
 use std::{env::consts, thread};
 
 /// A description of the machine and of the program that measured.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Machine {
     /// The processor's name and numbers, as Linux tells them; elsewhere the architecture.
     pub processor: String,

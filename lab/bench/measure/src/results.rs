@@ -1,12 +1,9 @@
 //! What came out: case by contender, and what follows from it.
 
 use crate::Machine;
-#[cfg(feature = "report")]
-use serde::{Deserialize, Serialize};
 
-/// All that one run measured. As JSON it can be kept, read again and shown again.
+/// All that one run measured.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Results {
     /// On what.
     pub machine: Machine,
@@ -18,19 +15,17 @@ pub struct Results {
 
 /// What is measured: a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Case {
-    /// Cases that belong together: one table, one chart. `AES-128 seal`, for example.
+    /// Cases that belong together: one table. `AES-128 seal`, for example.
     pub group: String,
     /// The row within the group.
     pub name: String,
-    /// How much is processed each time, where there is such a number: then there is a throughput, and a point in the chart.
+    /// How much is processed each time, where there is such a number: then there is a throughput.
     pub bytes: Option<u64>,
 }
 
 /// One case, by all contenders.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Measured {
     /// Which.
     pub case: Case,
@@ -40,7 +35,6 @@ pub struct Measured {
 
 /// One case by one contender. All times are nanoseconds an iteration.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Measurement {
     /// Its name.
     pub contender: String,

@@ -30,17 +30,11 @@ impl<'a> Contender<'a> {
 
     /// `work` does so many iterations itself, where something has to be made ready before the first.
     pub fn looped(name: impl Into<String>, mut work: impl FnMut(u64) + 'a) -> Self {
-        Self::timed(name, move |iterations| {
+        Self::placed(name, move |_, iterations| {
             let start = Instant::now();
             work(iterations);
             start.elapsed()
         })
-    }
-
-    /// `work` does so many iterations, and says itself how long they took: for contenders in other processes, where asking and answering
-    /// takes longer than the work.
-    pub fn timed(name: impl Into<String>, mut work: impl FnMut(u64) -> Duration + 'a) -> Self {
-        Self::placed(name, move |_, iterations| work(iterations))
     }
 
     /// `work` does so many iterations at the place of that number, where key, stack and buffers lie otherwise than at all other places, and says

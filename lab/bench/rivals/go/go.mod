@@ -1,3 +1,0 @@
-module rival
-
-go 1.21

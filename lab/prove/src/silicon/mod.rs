@@ -1,5 +1,0 @@
-//! The machine beside a processor.
-
-pub mod arm;
-pub mod forms;
-pub mod lockstep;
