@@ -1,19 +1,15 @@
 // Calls of everything in the interface of `subject`, which is either crate. What they return, and what they leave in buffers, is written down.
 
+use camellia::{Camellia128, Camellia192, Camellia256};
+use stream::{DecryptorBE32, DecryptorLE31, EncryptorBE32, EncryptorLE31, NewStream, StreamBE32, StreamPrimitive};
 use subject::{
-    AeadCore, AeadInPlace, Aes128Gcm, Aes256Gcm, AesGcm, Error, Key, KeyInit, KeySizeUser, Nonce, Tag, TagSize,
+    Aes128Gcm, Aes256Gcm, AesGcm, Error, KeyInit, KeySizeUser, Nonce, Tag, TagSize,
     aead::{
         Aead, Buffer, Payload,
         consts::{U1, U8, U11, U12, U13, U14, U15, U16, U17, U128},
-        generic_array::{ArrayLength, GenericArray, typenum::Unsigned},
-        stream::{DecryptorBE32, DecryptorLE31, EncryptorBE32, EncryptorLE31, NewStream, StreamBE32, StreamPrimitive},
     },
-    aes::{
-        Aes128, Aes128Enc, Aes192, Aes256, Aes256Enc,
-        cipher::{BlockCipher, BlockEncrypt, BlockSizeUser},
-    },
+    aes::{Aes128, Aes128Enc, Aes192, Aes256, Aes256Enc, cipher::BlockSizeUser},
 };
-use camellia::{Camellia128, Camellia192, Camellia256};
 
 pub(crate) fn transcript() -> Vec<Entry> {
     let mut entries = Vec::new();
@@ -28,15 +24,17 @@ pub(crate) fn transcript() -> Vec<Entry> {
     keys::<U12, U14>(&mut entries);
     keys::<U12, U13>(&mut entries);
     keys::<U12, U12>(&mut entries);
+    short_tags(&mut entries);
     messages::<AesGcm<Aes128Enc, U12>>(&mut entries);
     messages::<AesGcm<Aes256Enc, U12>>(&mut entries);
     others(&mut entries);
     streams(&mut entries);
     random();
+    limits();
     entries
 }
 
-fn keys<N: ArrayLength<u8>, T: TagSize>(entries: &mut Vec<Entry>) {
+fn keys<N: Size, T: TagSize>(entries: &mut Vec<Entry>) {
     messages::<AesGcm<Aes128, N, T>>(entries);
     messages::<AesGcm<Aes192, N, T>>(entries);
     messages::<AesGcm<Aes256, N, T>>(entries);
@@ -49,39 +47,40 @@ fn others(entries: &mut Vec<Entry>) {
     messages::<AesGcm<Camellia256, U17, U13>>(entries);
     let key = bytes(32, 1);
     messages_of(&AesGcm::<Aes256, U12>::from(Aes256::new_from_slice(&key).unwrap()), entries);
-    messages_of(&AesGcm::<Camellia256, U12, U12>::from(Camellia256::new_from_slice(&key).unwrap()), entries);
+    messages_of(&AesGcm::<Camellia256, U12, ShortestTag>::from(Camellia256::new_from_slice(&key).unwrap()), entries);
     generic::<Aes256>(&key, entries);
     generic::<Camellia256>(&key, entries);
 }
 
 /// Over any block cipher, with the bounds that `aes-gcm` asks for.
-fn generic<C: BlockCipher + BlockEncrypt + BlockSizeUser<BlockSize = U16> + KeyInit>(key: &[u8], entries: &mut Vec<Entry>) {
+fn generic<C: BlockCipher + BlockSizeUser<BlockSize = U16> + KeyInit>(key: &[u8], entries: &mut Vec<Entry>) {
     let cipher = AesGcm::<C, U12>::new_from_slice(key).unwrap();
     entries.push(("generic", cipher.encrypt(&[5; 12].into(), b"text".as_slice()).unwrap()));
 }
 
-fn messages<C: KeyInit + AeadInPlace>(entries: &mut Vec<Entry>) {
+fn messages<C: KeyInit + InPlace>(entries: &mut Vec<Entry>) {
     let key = bytes(C::key_size(), 1);
     assert!(C::new_from_slice(&key[1..]).is_err());
     messages_of(&C::new_from_slice(&key).unwrap(), entries);
 }
 
-fn messages_of<C: AeadInPlace>(cipher: &C, entries: &mut Vec<Entry>) {
-    let nonce = bytes(C::NonceSize::USIZE, 2);
-    let nonce = GenericArray::from_slice(&nonce);
+fn messages_of<C: InPlace>(cipher: &C, entries: &mut Vec<Entry>) {
+    let nonce = &array::<C::NonceSize>(2);
+    let tag_size = Array::<u8, C::TagSize>::default().len();
     for length in LENGTHS {
         let aad = bytes(length % 67, 3);
         let text = bytes(length, 4);
 
         let mut buffer = text.clone();
-        let tag = cipher.encrypt_in_place_detached(nonce, &aad, &mut buffer).unwrap();
+        let tag = seal(cipher, nonce, &aad, &mut buffer).unwrap();
         entries.push(("seal", [&buffer[..], &tag].concat()));
         let mut forged = tag.clone();
-        forged[length % C::TagSize::USIZE] ^= 1;
-        assert_eq!(cipher.decrypt_in_place_detached(nonce, &aad, &mut buffer, &forged), Err(Error));
+        forged[length % tag_size] ^= 1;
+        assert_eq!(open(cipher, nonce, &aad, &mut buffer, &forged), Err(Error));
         entries.push(("a wrong tag leaves", buffer.clone()));
-        cipher.decrypt_in_place_detached(nonce, &aad, &mut buffer, &tag).unwrap();
+        open(cipher, nonce, &aad, &mut buffer, &tag).unwrap();
         entries.push(("open", buffer));
+        to_another_buffer(cipher, nonce, [&aad, &text], [&tag, &forged], entries);
 
         let mut sealed = cipher.encrypt(nonce, Payload { msg: &text, aad: &aad }).unwrap();
         entries.push(("encrypt", sealed.clone()));
@@ -97,16 +96,14 @@ fn messages_of<C: AeadInPlace>(cipher: &C, entries: &mut Vec<Entry>) {
         cipher.encrypt_in_place(nonce, &aad, buffer).unwrap();
         entries.push(("encrypt_in_place", buffer.as_ref().to_vec()));
     }
-    for length in 0..C::TagSize::USIZE {
+    for length in 0..tag_size {
         assert_eq!(cipher.decrypt(nonce, &vec![0; length][..]), Err(Error));
     }
 }
 
 fn streams(entries: &mut Vec<Entry>) {
-    let key = bytes(32, 5);
-    let key = Key::<Aes256Gcm>::from_slice(&key);
-    let (seven, eight) = (bytes(7, 6), bytes(8, 7));
-    let (seven, eight) = (GenericArray::from_slice(&seven), GenericArray::from_slice(&eight));
+    let key = &array(5);
+    let (seven, eight) = (&array(6), &array(7));
     let mut sealer = EncryptorBE32::<Aes256Gcm>::new(key, seven);
     let mut opener = DecryptorBE32::from_aead(Aes256Gcm::new(key), seven);
     let mut little = (EncryptorLE31::<Aes256Gcm>::new(key, eight), DecryptorLE31::<Aes256Gcm>::new(key, eight));
@@ -132,18 +129,14 @@ fn streams(entries: &mut Vec<Entry>) {
 }
 
 fn random() {
-    use subject::aead::{OsRng, rand_core::RngCore};
-    let key: Key<Aes128Gcm> = Aes128Gcm::generate_key(OsRng);
-    let nonce: Nonce<U12> = Aes128Gcm::generate_nonce(&mut OsRng);
-    assert_ne!(nonce, Aes128Gcm::generate_nonce(&mut OsRng));
-    assert_ne!(OsRng.next_u64(), 0);
     fn is_shared<T: Clone + Send + Sync + Unpin + 'static>(cipher: &T) -> T {
         cipher.clone()
     }
+    let (key, nonce) = generated();
     let cipher = is_shared(&Aes128Gcm::new(&key));
     let mut text = *b"text";
-    let tag: Tag = cipher.encrypt_in_place_detached(&nonce, b"", &mut text).unwrap();
-    cipher.decrypt_in_place_detached(&nonce, b"", &mut text, &tag).unwrap();
-    assert_eq!((&text, Aes128Gcm::key_size()), (b"text", <Aes128Gcm as KeySizeUser>::KeySize::USIZE));
-    assert_eq!(<Aes128Gcm as AeadCore>::CiphertextOverhead::USIZE, 0);
+    let tag: Tag = seal(&cipher, &nonce, b"", &mut text).unwrap();
+    open(&cipher, &nonce, b"", &mut text, &tag).unwrap();
+    assert_eq!((&text, Aes128Gcm::key_size()), (b"text", <Aes128Gcm as KeySizeUser>::key_size()));
+    traits(&cipher, &nonce);
 }
