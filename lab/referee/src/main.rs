@@ -10,7 +10,7 @@
 //!      │    │    └── memory   buffers between pages that nobody may touch
 //!      │    └── freed         what is in memory when a key is freed
 //!      ├── serve              the model with a fault, as a program at the end of a pipe
-//!      └── report · pages     the table; JUnit's XML, and HTML
+//!      └── report · pages     the table; JUnit's XML
 //! ```
 
 mod cases;
@@ -135,9 +135,6 @@ struct Run {
     /// Write JUnit's XML to this file, for CI.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write one page of HTML to this file, for people.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
     #[arg(long, hide = true)]
     told: bool,
     /// Show what plug-ins write to standard error.
@@ -223,7 +220,7 @@ fn run(run: &Run) -> Result<bool, String> {
     let asked = pages::Asked { reports: &reports, cases: &cases, how: &how, strict: run.strict };
     let table = report::table(&asked);
     print!("{table}");
-    let files = [(&run.write, report::page(&table, &how)), (&run.junit, asked.junit()), (&run.html, asked.html())];
+    let files = [(&run.write, report::page(&table, &how)), (&run.junit, asked.junit())];
     for (file, text) in files.iter().filter_map(|(file, text)| file.as_ref().map(|file| (file, text))) {
         fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }

@@ -1,8 +1,8 @@
-//! What was found, for machines (JUnit's XML) and for people (one page of HTML), each finding with what repeats it.
+//! What was found, for machines (JUnit's XML), each finding with what repeats it.
 
 use crate::{
     cases::{Asks, Case},
-    finding::{Finding, KINDS, Kind, Report},
+    finding::{Finding, Kind, Report},
     peer::Memory,
 };
 use std::{fmt::Write, path::PathBuf};
@@ -126,70 +126,9 @@ impl Asked<'_> {
         }
         out + "</testsuites>\n"
     }
-
-    /// One page that needs nothing else. On a narrow screen each row of the table is a card.
-    pub(crate) fn html(&self) -> String {
-        let mut rows = String::new();
-        let mut found = String::new();
-        for (path, report) in self.reports {
-            let about = &report.about;
-            if let Some(why) = &report.absent {
-                let columns = KINDS.len() + 1;
-                let _ = writeln!(
-                    rows,
-                    "<tr><th scope=row>{}</th><td class=skipped colspan={columns}>not asked: {}</td></tr>",
-                    escaped(&path.display().to_string()),
-                    escaped(why)
-                );
-                continue;
-            }
-            let _ = write!(rows, "<tr><th scope=row>{} <small>{}</small></th>", escaped(&about.name), escaped(&about.version));
-            let _ = write!(rows, "<td data-label=asked>{}</td>", report.asked);
-            for (kind, count) in KINDS.iter().zip(report.counts) {
-                let class = match (count, kind.is_manner()) {
-                    (0, _) => "none",
-                    (_, true) => "manner",
-                    (_, false) => "fault",
-                };
-                let count = if count == 0 { "–".into() } else { count.to_string() };
-                let _ = write!(rows, "<td class={class} data-label=\"{}\">{count}</td>", kind.column());
-            }
-            rows += "</tr>\n";
-            for finding in &report.findings {
-                let class = if finding.kind.is_manner() { "manner" } else { "fault" };
-                let title = format!("{}, {}: {}", about.name, finding.kind.column(), finding.says);
-                let details = escaped(&self.details(finding, path));
-                let _ = writeln!(found, "<details class={class}><summary>{}</summary><pre>{details}</pre></details>", escaped(&title));
-            }
-        }
-        let heads = KINDS.iter().map(|kind| format!("<th scope=col>{}</th>", kind.column())).collect::<String>();
-        let found = if found.is_empty() { "<p>Nothing.</p>".into() } else { found };
-        format!(
-            "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">\n\
-             <title>What the referee found</title>\n<style>{STYLE}</style>\n<h1>What the referee found</h1>\n\
-             <p>{} questions; each implementation was asked what it offers (<code>referee run {}</code>). A fault is red. A manner is yellow: the \
-             standard says nothing of it.</p>\n<table><thead><tr><th scope=col>implementation</th><th scope=col>asked</th>{heads}</tr></thead>\n\
-             <tbody>\n{rows}</tbody></table>\n<h2>Findings</h2>\n<p>Each with the smallest question that shows it, and the command that repeats \
-             it.</p>\n{found}\n</html>\n",
-            self.cases.len(),
-            escaped(self.how),
-        )
-    }
 }
 
-const STYLE: &str = "
-:root{color-scheme:light dark;--line:#8886}body{font:1rem/1.45 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:75rem}
-h1{font-size:1.4rem}h2{font-size:1.15rem}small{font-weight:400;opacity:.75;display:block}table{border-collapse:collapse;width:100%}
-th,td{padding:.3rem .5rem;border-bottom:1px solid var(--line);text-align:right}th[scope=row],thead th:first-child{text-align:left}
-.none{opacity:.5}td.fault{background:#d33;color:#fff;font-weight:700}td.manner{background:#fc3;color:#000}.skipped{text-align:left;opacity:.7}
-details{border-left:.3rem solid var(--line);padding:.3rem .6rem;margin:.4rem 0}details.fault{border-color:#d33}details.manner{border-color:#fc3}
-summary{cursor:pointer;overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem}
-@media(max-width:46rem){thead{display:none}tr{display:grid;grid-template-columns:1fr 1fr;border:1px solid var(--line);border-radius:.4rem;margin:.6rem 0}
-th[scope=row]{grid-column:1/-1}td{display:flex;justify-content:space-between;border:0}td::before{content:attr(data-label)}
-td.skipped{grid-column:1/-1}td.skipped::before{content:none}}
-";
-
-/// Text for XML and HTML.
+/// Text for XML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     text.chars().filter(|c| !c.is_control() || *c == '\n').collect()
@@ -213,15 +152,12 @@ mod tests {
         let reports = [("mine.c".into(), report), ("yours.c".into(), absent)];
         let failures = |strict| {
             let asked = Asked { reports: &reports, cases: &cases, how: "--amount quick", strict };
-            let (junit, html) = (asked.junit(), asked.html());
-            for text in [&junit, &html] {
-                assert!(text.contains("&lt;mine&gt; &amp; &quot;yours&quot;") && text.contains("no &lt;library&gt;"), "{text}");
-                assert!(text.contains("gives &lt;another&gt; byte") && text.contains("--case empty/0 'mine.c'"), "{text}");
-                assert!(!text.contains("<mine>") && !text.contains("<another>") && !text.contains("<library>"), "{text}");
-            }
+            let junit = asked.junit();
+            assert!(junit.contains("&lt;mine&gt; &amp; &quot;yours&quot;") && junit.contains("no &lt;library&gt;"), "{junit}");
+            assert!(junit.contains("gives &lt;another&gt; byte") && junit.contains("--case empty/0 'mine.c'"), "{junit}");
+            assert!(!junit.contains("<mine>") && !junit.contains("<another>") && !junit.contains("<library>"), "{junit}");
             let open = junit.matches("<testcase").count();
             assert_eq!((open, junit.matches("<skipped").count()), (3, 1), "{junit}");
-            assert_eq!(html.matches("<details class=fault>").count(), 1, "{html}");
             junit.matches("<failure").count()
         };
         assert_eq!((failures(false), failures(true)), (1, 2));
