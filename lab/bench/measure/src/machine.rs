@@ -15,8 +15,6 @@ pub struct Machine {
     pub pinned_to: Option<usize>,
     /// What measured, with its version.
     pub program: String,
-    /// Features of the processor that matter here.
-    pub features: Vec<String>,
     /// Anything else that a reader should know, a line each: the versions of rivals, for example.
     pub notes: Vec<String>,
 }
@@ -42,9 +40,6 @@ impl Machine {
             ("target", format!("{}, {} cores{pinned}", self.target, self.cores)),
             ("program", self.program.clone()),
         ];
-        if !self.features.is_empty() {
-            lines.push(("features", self.features.join(" ")));
-        }
         lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
         lines
     }

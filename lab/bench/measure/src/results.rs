@@ -144,7 +144,7 @@ pub(crate) mod tests {
         let by = |contender: &str, samples: &[f64]| Measurement::new(contender, 10, samples.to_vec());
         let case = |group: &str, bytes| Case::of_bytes(group, bytes);
         Results {
-            machine: Machine { features: vec!["aes".into(), "<avx>".into()], ..Machine::here("test 1.0") },
+            machine: Machine::here("test 1.0"),
             base: vec!["rival, one".into(), "rival two".into()],
             cases: vec![
                 Measured { case: case("seal", 0), contenders: vec![by("ours", &[10.0, 12.0]), by("rival two", &[20.0, 18.0])] },
