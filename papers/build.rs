@@ -1,4 +1,4 @@
-//! Tells the program which compiler made it: counts of instructions and bytes depend on the compiler.
+//! Sets the version of the compiler for the program: counts of instructions and bytes depend on the compiler.
 
 fn main() {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

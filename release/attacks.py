@@ -1,6 +1,6 @@
-"""Attacks on the verification of a release: each is played with a release of two small files, which has what a name may have.
-Each is played against the script and, where it can be, against the lines of SECURITY.md. Then each line of verify.sh is removed, one after the other: an attack
-must succeed then, or an honest release fail.
+"""Attacks the verification of a release. Each attack uses a small release with unusual file names. It runs against the script and, where possible,
+against the lines of SECURITY.md. Then each line of verify.sh is removed, one after the other: an attack must succeed then, or an honest release must
+fail.
 
     python3 release/attacks.py
 """
@@ -24,7 +24,7 @@ def write(path, text):
 
 
 def key(folder, name):
-    """A key's file, and its public key in two words."""
+    """Returns a key's file, and its public key in two words."""
     file = folder / name
     if not file.exists():
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file], check=True)
@@ -32,7 +32,7 @@ def key(folder, name):
 
 
 def sums(out):
-    """As `sha256sum` writes them: a name with a backslash or a newline has a backslash in front."""
+    """Writes SHA256SUMS as `sha256sum` does: a name with a backslash or a newline has a backslash in front."""
     files = sorted(path.name for path in out.iterdir() if not path.name.startswith("SHA256SUMS"))
     made = subprocess.run(["sha256sum", "--", *files], cwd=out, check=True, capture_output=True).stdout
     (out / "SHA256SUMS").write_bytes(b"".join(sorted(made.splitlines(keepends=True))))
@@ -45,7 +45,7 @@ def sign(out, with_key, version="0.1.0", namespace="fastgcm-"):
 
 
 class Release:
-    """A folder `out` with a release that the owner has signed, in a folder where the attacker's key lies too."""
+    """A folder `out` with a release that the owner has signed, in a folder that has the attacker's key, too."""
 
     def __init__(self, folder):
         self.folder, self.out = folder, folder / "out"
@@ -74,7 +74,7 @@ def signers_beside_the_files(one):
 
 
 def another_name(one):
-    """The old release, with the new number in each name."""
+    """Renames the old release's files to the new version."""
     for path in list(one.out.iterdir()):
         path.rename(one.out / path.name.replace("0.1.0", "0.1.1"))
     write(one.out / "SHA256SUMS", (one.out / "SHA256SUMS").read_text().replace("0.1.0", "0.1.1"))
@@ -96,14 +96,14 @@ def replaced(one):
 
 
 def another_before(one):
-    """Two signatures in one file: of what another has signed, and of the release."""
+    """Puts two signatures in one file: the attacker's of other files, and the owner's of the release."""
     signature = (one.out / "SHA256SUMS.sig").read_text()
     one.signed_by_another()
     write(one.out / "SHA256SUMS.sig", (one.out / "SHA256SUMS.sig").read_text() + signature)
 
 
 def linked(one):
-    """A file of the release behind a link: its sum is right, until somebody else changes it."""
+    """Replaces a file of the release by a link: its sum is right, until somebody else changes the target."""
     (one.out / FILE).rename(one.folder / "elsewhere")
     (one.out / FILE).symlink_to(one.folder / "elsewhere")
 
@@ -114,7 +114,7 @@ def pipe(one):
 
 
 def no_find(one):
-    """A `find` that fails, and says nothing, where it looks for links."""
+    """Installs a `find` that fails silently where it looks for links."""
     (one.out / "link").symlink_to("/bin/sh")
     (one.folder / "bin").mkdir()
     script = 'case "$*" in *sha256sum*) exec /usr/bin/find "$@" ;; esac\nexit 1\n'
@@ -122,7 +122,7 @@ def no_find(one):
 
 
 def no_room(one):
-    """A disk that has no room for a temporary file."""
+    """Installs a `mktemp` that fails, as on a full disk."""
     (one.folder / "bin").mkdir()
     write(one.folder / "bin/mktemp", "#!/bin/sh\nexit 1\n").chmod(0o755)
 
@@ -131,7 +131,7 @@ def add(name, text="evil"):
     return lambda one: write(one.out / name, text)
 
 
-# Each attack, and whether one who has only the file FILE meets it, too: that person types the lines of SECURITY.md.
+# The attacks, each with True if it also affects a user who has only the file FILE and types the lines of SECURITY.md.
 ATTACKS = {
     "verify.sh replaced": (add("verify.sh", "#!/bin/sh\necho verified\n"), False),
     "a second line of signers": (a_second_line, False),
@@ -170,7 +170,7 @@ ATTACKS = {
 
 
 def ran(one, command):
-    """A command in the folder of the release; its folder of temporary files is empty before and behind it."""
+    """Runs a command in the folder of the release. It must leave no temporary files."""
     temporary = one.folder / "temporary"
     temporary.mkdir(exist_ok=True)
     environment = {**os.environ, "HOME": str(one.folder), "TMPDIR": str(temporary), "PATH": f"{one.folder}/bin{os.pathsep}{os.environ['PATH']}"}
@@ -180,7 +180,7 @@ def ran(one, command):
 
 
 def accepted(script, *shell):
-    """An honest release passes, and what is printed is what ssh-keygen says."""
+    """Checks that an honest release passes, with the output of ssh-keygen."""
     with tempfile.TemporaryDirectory() as folder:
         one = Release(pathlib.Path(folder))
         done = ran(one, [*shell, script, one.public, "0.1.0"])
@@ -203,7 +203,7 @@ def refused(script, name):
 
 
 def refused_by_lines(name, page):
-    """By the lines of SECURITY.md, where only one file was downloaded."""
+    """Checks that the lines of SECURITY.md refuse an attack on a single downloaded file."""
     from rehearse import lines
 
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +222,7 @@ def refused_by_lines(name, page):
 
 
 def kept_signers(page):
-    """Another's file of signers that the first line cannot replace: here because the shell replaces no file."""
+    """Checks that the lines fail if the first one cannot replace the attacker's file of signers: here because the shell replaces no file."""
     from rehearse import lines
 
     with tempfile.TemporaryDirectory() as folder:
@@ -240,7 +240,7 @@ def attacked(script):
 
 
 def every_line(folder):
-    """Without any one of its lines the script refuses an honest release, or an attack succeeds."""
+    """Checks that without any one of its lines the script refuses an honest release, or an attack succeeds."""
     text, count = VERIFY.read_text().splitlines(keepends=True), 0
     for number, line in enumerate(text):
         if line.startswith("#") and number:
@@ -253,7 +253,7 @@ def every_line(folder):
             print(f"without {line.strip()[:60]!r}: {str(why)[:100]!r}")
             count += 1
             continue
-        raise AssertionError(f"nothing misses this line of verify.sh: {line}")
+        raise AssertionError(f"no attack needs this line of verify.sh: {line}")
     return count
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the bundle that Maven Central takes, bundle.zip beside the folder of a release: bundle.sh FOLDER [OPTION OF GPG].... What is in it is the layout of a
-# repository, each file with its sums and with the owner's signature.
+# Makes the bundle for Maven Central, bundle.zip next to the folder of a release: bundle.sh FOLDER [OPTION OF GPG].... It has the layout of a repository,
+# each file with its sums and the owner's signature.
 set -eu
 release=$(realpath "$1") folder=$(mktemp -d)
 bundle=$(dirname "$release")/bundle.zip

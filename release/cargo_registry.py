@@ -1,6 +1,6 @@
-"""A registry of crates on the loopback, in Cargo's sparse protocol: it keeps what is published to it, and sends a client elsewhere for everything else.
+"""A registry of crates on the loopback, in Cargo's sparse protocol: keeps the crates published to it, and redirects to another registry for all others.
 
-No registry that one can install does both, and a program's other dependencies must come from somewhere. ELSEWHERE is the index that Cargo is set to.
+No registry that can be installed does both, and a program has other dependencies. ELSEWHERE is the index in Cargo's configuration.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def elsewhere():
-    """The index that stands for crates.io here."""
+    """Returns the index that replaces crates.io in Cargo's configuration."""
     home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
     config = home / "config.toml"
     sources = tomllib.loads(config.read_text()).get("source", {}) if config.exists() else {}
@@ -25,7 +25,7 @@ def elsewhere():
 
 
 def line(described, archive):
-    """What the index says of a crate, from what Cargo sends with it."""
+    """Returns the index's line for a crate, from the metadata that Cargo sends."""
     needs = []
     for need in described["deps"]:
         alias = need.get("explicit_name_in_toml")
@@ -58,13 +58,13 @@ class Registry(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.index, self.crates, self.elsewhere = {}, {}, elsewhere()
-        self.left = 1000  # uploads; behind them each fails
+        self.left = 1000  # uploads before each fails
         with urllib.request.urlopen(f"{self.elsewhere}/config.json") as file:
             self.downloads = json.load(file)["dl"]
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def source(self):
-        """Cargo's configuration, by which the registry stands for crates.io."""
+        """Returns Cargo's configuration that replaces crates.io by this registry."""
         return f'[source.crates-io]\nreplace-with = "here"\n[source.here]\nregistry = "sparse+{self.url}/"\n[registries.here]\nindex = "sparse+{self.url}/"\ntoken = "rehearsal"\n'
 
 
@@ -98,11 +98,11 @@ class Handler(BaseHTTPRequestHandler):
         size = int.from_bytes(body[:4], "little")
         described, archive = json.loads(body[4 : 4 + size]), body[8 + size :]
         if self.server.left == 0:
-            return self.answer(503, b'{"errors": [{"detail": "the registry is ill"}]}')
+            return self.answer(503, b'{"errors": [{"detail": "the registry is unavailable"}]}')
         self.server.left -= 1
         known = self.server.index.setdefault(described["name"], [])
         if any(each["vers"] == described["vers"] for each in known):
-            return self.answer(400, b'{"errors": [{"detail": "this version is there already"}]}')
+            return self.answer(400, b'{"errors": [{"detail": "this version already exists"}]}')
         known.append(line(described, archive))
         self.server.crates[described["name"], described["vers"]] = archive
         self.answer(200, b'{"warnings": {"invalid_categories": [], "invalid_badges": [], "other": []}}')

@@ -1,5 +1,5 @@
-# What the scripts `deb.sh` of crates share: they read it in their folder. TARGET names another machine as rustc calls it (Cargo's variable has its linker
-# then), RUNNER what runs its programs here. DEBFULLNAME and DEBEMAIL are the maintainer's, as Debian's tools have them.
+# Common functions of the crates' scripts `deb.sh`, which source this file. TARGET is rustc's name of another machine (Cargo's variable then has its linker),
+# and RUNNER the command that runs its programs here. DEBFULLNAME and DEBEMAIL are the maintainer's, as for Debian's tools.
 set -eu
 root=../..
 folder=$(realpath "${1:-.}")
@@ -11,7 +11,7 @@ case ${TARGET:-} in
     *) echo "Debian's name of $TARGET is not known here" >&2; exit 1 ;;
 esac
 built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${TARGET:+$TARGET/}release
-libc="libc6 (>= $(ldd --version | sed -n '1s/.* //p'))" # that of the machine that builds
+libc="libc6 (>= $(ldd --version | sed -n '1s/.* //p'))" # the C library of the building machine
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 maintainer="${DEBFULLNAME:-The fastgcm developers} <${DEBEMAIL:-fastgcm@localhost}>"
@@ -19,11 +19,11 @@ trees=$(mktemp -d)
 trap 'rm -rf "$trees"' EXIT
 chmod 755 "$trees"
 
-# A file of the package: put MODE FROM TO.
+# put MODE FROM TO adds a file to the package. packed TO adds compressed standard input.
 put() { install -D -m "$1" "$2" "$tree/$3"; }
 packed() { gzip -9n | install -D -m 644 /dev/stdin "$tree/$1"; }
 
-# package NAME SECTION DEPENDS < DESCRIPTION: makes the package of $trees/NAME, and prints its file. Further fields of `control` are in $fields.
+# package NAME SECTION DEPENDS < DESCRIPTION makes the package of $trees/NAME, and prints its file. Further fields of `control` are in $fields.
 package() {
     tree=$trees/$1
     put 644 /dev/stdin "usr/share/doc/$1/copyright" <<END
@@ -70,5 +70,5 @@ END
     dpkg-deb --root-owner-group --build "$tree" "$folder/$1_${version}_$architecture.deb" >&2
     echo "$folder/$1_${version}_$architecture.deb"
 }
-# A program or library without what only debuggers want.
+# stripped FILE removes the debugging symbols of a program or library.
 stripped() { "${STRIP:-strip}" --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/$1"; }

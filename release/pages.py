@@ -1,4 +1,4 @@
-"""The pages' two forms. Before a release they tell to take fastgcm from a copy of the repository, and in a release from the registries."""
+"""Converts pages from the form before a release, which takes fastgcm from a copy of the repository, to a release's, which takes it from registries."""
 
 import os
 import re
@@ -9,17 +9,17 @@ AUDITED = "**fastgcm has not been audited, and it is not FIPS-validated.**"
 
 
 def security(source, version):
-    """What a package's page says of security: the end of it is what SECURITY.md says of verification, with the lines that one types."""
+    """Returns the security section of a package's page, with the section of SECURITY.md about verification at its end."""
     verification = re.search(r"^## Verify a release\n.*?(?=\n## )", (source / "SECURITY.md").read_text(), re.MULTILINE | re.DOTALL)[0].strip()
     return f"## Security\n\n{AUDITED} [SECURITY.md]({REPOSITORY}/blob/v{version}/SECURITY.md) says what is promised, and how to report a fault.\n\n{verification}\n"
 
 
 def released(text, source, path, version):
-    """The page as the release has it:
+    """Returns the page in the release's form:
 
     * `<!-- unreleased -->ONE<!-- released OTHER-->` becomes OTHER;
-    * `path = "../fastgcm/crates/NAME"` becomes `version = "0.1"`, which is that crate's, and `cargo add NAME --path ...` takes it from the registry;
-    * a crate's README, and the page of Java, end with what SECURITY.md says of verification, with the owner's key: registries show such a page;
+    * `path = "../fastgcm/crates/NAME"` becomes `version = "0.1"`, that crate's version, and `cargo add NAME --path ...` takes it from the registry;
+    * a crate's README, and the page of Java, end with SECURITY.md's section about verification and the owner's key: registries show such a page;
     * links to the branch `main` become links to the tag;
     * in a crate's README a link to a file of the repository becomes a link to the released file, because the page is also shown elsewhere.
     """

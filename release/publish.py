@@ -1,10 +1,10 @@
-"""Publishes what was made, and compiles nothing: what a registry has already with the same bytes is skipped, so a run that was interrupted is begun again.
+"""Publishes a finished release without compiling. Files that a registry already has with equal bytes are skipped, so an interrupted run can be repeated.
 
-    python3 release/publish.py MADE check     what each registry has; an error if one has other bytes under a name of MADE
-    python3 release/publish.py MADE crates    also uploads the crates that are missing
-    python3 release/publish.py MADE npm       also uploads npm's packages that are missing
+        python3 release/publish.py MADE check     lists the state of each file; an error if a registry has other bytes under a name of MADE
+        python3 release/publish.py MADE crates    also uploads the missing crates
+        python3 release/publish.py MADE npm       also uploads the missing packages of npm
 
-PyPI's own action uploads the wheels. FASTGCM_CRATES, FASTGCM_NPM and FASTGCM_PYPI name other registries than the public ones (a rehearsal's).
+PyPI's own action uploads the wheels. FASTGCM_CRATES, FASTGCM_NPM and FASTGCM_PYPI name registries in place of the public ones (in a rehearsal).
 """
 
 import base64
@@ -23,8 +23,8 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
-def asked(variable, public, path):
-    """What a registry answers, or nothing if it knows no such name."""
+def fetched(variable, public, path):
+    """Returns a registry's answer, or an empty string for an unknown name."""
     request = urllib.request.Request(os.environ.get(variable, public).rstrip("/") + path, headers={"User-Agent": "fastgcm-release"})
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -40,29 +40,29 @@ def sha256(file):
 
 
 def crate(file):
-    """Name and version of a crate, and whether the index of crates.io has its sum, another, or none."""
+    """Returns a crate's name, and its state: whether the index of crates.io has its sum, another, or none."""
     name, version = re.fullmatch(r"(.+?)-(\d+\.\d+\.\d+)\.crate", file.name).groups()
     folder = f"{name[:2]}/{name[2:4]}" if len(name) > 3 else {1: "1", 2: "2", 3: f"3/{name[0]}"}[len(name)]
-    lines = map(json.loads, asked("FASTGCM_CRATES", "https://index.crates.io", f"/{folder}/{name}").splitlines())
+    lines = map(json.loads, fetched("FASTGCM_CRATES", "https://index.crates.io", f"/{folder}/{name}").splitlines())
     return name, compared({each["vers"]: each["cksum"] for each in lines}.get(version), sha256(file))
 
 
 def npm(file):
     with tarfile.open(file) as archive:
         described = json.load(archive.extractfile("package/package.json"))
-    page = asked("FASTGCM_NPM", "https://registry.npmjs.org", "/" + urllib.parse.quote(described["name"], safe="@"))
+    page = fetched("FASTGCM_NPM", "https://registry.npmjs.org", "/" + urllib.parse.quote(described["name"], safe="@"))
     there = json.loads(page or "{}").get("versions", {}).get(described["version"], {}).get("dist", {})
     digest = base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
-    # The package that chooses comes behind the libraries.
+    # The package that selects a library comes after the libraries.
     return (described["name"] == "fastgcm", described["name"]), compared(there and there["integrity"], f"sha512-{digest}")
 
 
 def wheel(file):
-    page = asked("FASTGCM_PYPI", "https://pypi.org", "/simple/fastgcm/")
+    page = fetched("FASTGCM_PYPI", "https://pypi.org", "/simple/fastgcm/")
     there = dict(re.findall(r'/([^/"#]+)#sha256=([0-9a-f]{64})', page))
     if page and not there:
         raise SystemExit("publish: PyPI's answer has no sums of files")
-    # pip would prefer another's wheel of this version if it names the machine more closely than ours.
+    # pip would prefer a foreign wheel of this version that names the machine more closely than ours.
     ours = re.match(r"fastgcm-\d+\.\d+\.\d+(?=[-.])", file.name)[0]
     if strangers := [name for name in there if re.match(rf"{re.escape(ours)}(?!\d)", name) and not (file.parent / name).exists()]:
         raise SystemExit(f"publish: refused, and nothing is uploaded: PyPI has files of this version that nobody made here: {', '.join(strangers)}")
@@ -77,7 +77,7 @@ KINDS = {"crates": (["*.crate"], crate), "python": (["*.whl", "fastgcm-[0-9]*[0-
 
 
 def found(made):
-    """Of each kind the files that are missing, by name; an error before anything is uploaded if a registry has other bytes."""
+    """Returns the missing files of each kind by name. Fails before any upload if a registry has other bytes."""
     missing, other = {}, []
     for kind, (patterns, ask) in KINDS.items():
         asked_for = [(*ask(file), file) for pattern in patterns for file in sorted(made.glob(pattern))]
@@ -98,9 +98,9 @@ def run(*command, **options):
 
 
 def upload_crates(made, missing):
-    """Cargo packs the crates once more. (It sends no file that it has not packed.) What it packs are the bytes of MADE, or nothing is sent."""
+    """Uploads crates. Cargo packs them again (it sends no file that it has not packed), and sends nothing unless it packs the bytes of MADE."""
     to = json.loads(os.environ.get("FASTGCM_CARGO_OPTIONS", "[]"))
-    # The one that is outside the workspace comes last, because it depends on one of the workspace.
+    # The crate outside the workspace comes last, because it depends on one of the workspace.
     outside = ROOT / "crates/aes-gcm-010"
     number = re.search(r'^version = "([\d.]+)"', (outside / "Cargo.toml").read_text(), re.MULTILINE)[1]
     for folder in (ROOT, outside):
@@ -116,7 +116,7 @@ def upload_crates(made, missing):
 
 
 def upload_npm(made, missing):
-    # Only a workflow that may ask for an identity says where the packages were made.
+    # Only a workflow with an identity can attest where the packages were made.
     provenance = ["--provenance"] if "ACTIONS_ID_TOKEN_REQUEST_URL" in os.environ else []
     for _, file in missing:
         run("npm", "publish", *provenance, "--access", "public", file.resolve())

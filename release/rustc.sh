@@ -1,3 +1,3 @@
 #!/bin/sh
-# Cargo's RUSTC_WRAPPER: one name stands for each folder of the machine that builds, so that its name is in no file.
+# Cargo's RUSTC_WRAPPER: replaces the folders of the building machine by fixed names, so that no file contains them.
 exec "$@" "--remap-path-prefix=$FASTGCM_SOURCE=/source" "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/crates"

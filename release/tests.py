@@ -1,4 +1,4 @@
-"""Plants each reason to refuse a release in a copy of the repository, and sees it refused; signs stand-ins for packages, and downloads and attacks them.
+"""Tests releases: plants each reason for refusal in a copy of the repository; signs stand-ins for packages, and downloads and attacks them.
 
     python3 release/tests.py
 """
@@ -58,7 +58,7 @@ def committed(copy, name, old, new):
     git("commit", "--quiet", "--all", "--message", "planted", cwd=copy)
 
 
-# What is planted in a copy, the command's words, and what it must say.
+# The planted change, the arguments, and the expected message.
 REFUSED = {
     "no version": (None, ["0.1"], "0.1 is no version"),
     "an older version": (None, ["0.0.9", "--rehearse"], "older than 0.1.0"),
@@ -98,14 +98,14 @@ def pages():
 
 
 def owners(folder):
-    """Only the key of SECURITY.md signs, and that is known before anything is made."""
+    """Checks that only the key of SECURITY.md is accepted, before anything is made."""
     key, public = attacks.key(folder, "owner")
     other, evil = attacks.key(folder, "other")
     locked = folder / "locked"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", locked], check=True)
     page = (ROOT / "SECURITY.md").read_text()
     release.ROOT = folder
-    os.environ |= {"SSH_ASKPASS": "/bin/false", "SSH_ASKPASS_REQUIRE": "force"}  # nobody is there to be asked
+    os.environ |= {"SSH_ASKPASS": "/bin/false", "SSH_ASKPASS_REQUIRE": "force"}  # no prompts
     try:
         (folder / "SECURITY.md").write_text(page.replace(release_lines(page)[1], public))
         release.refuse_another_key(key)
@@ -119,7 +119,7 @@ def owners(folder):
 
 
 def published(folder):
-    """Stand-ins for packages are signed; the folder is served over HTTP, downloaded, and verified as the released page says; the tag has what is signed."""
+    """Signs stand-ins for packages, serves them over HTTP, and downloads and verifies them with the lines of the released page; checks the tag."""
     out, there, source = (folder / name for name in ("made", "there", "source"))
     for each in (out, there / "downloaded", source):
         each.mkdir(parents=True)
@@ -134,7 +134,7 @@ def published(folder):
     for name in ("SHA256SUMS", "SHA256SUMS.sig"):
         assert git("show", f"signed-0.1.1:{name}", cwd=source) == (out / name).read_text()
     assert len(git("ls-tree", "signed-0.1.1", cwd=source).splitlines()) == 2
-    # What stands in no page of a release; and a page that has other files than were signed.
+    # Text that no page of a release has; and a page with other files than were signed.
     for wrong in ("two words", "folder/file"):
         (out / wrong).parent.mkdir(exist_ok=True)
         (out / wrong).write_text("x")
@@ -151,7 +151,7 @@ def published(folder):
 
 
 def security():
-    """Each package's page has the lines of verification for its version."""
+    """Checks that each package's page has the lines of verification for its version."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "clone")
         git("clone", "--quiet", "--shared", "--no-tags", ROOT, source, cwd=folder)
@@ -168,7 +168,7 @@ def security():
 
 
 class Registries(BaseHTTPRequestHandler):
-    """Answers as the index of crates.io, npm and PyPI do, with what is in `pages`."""
+    """Answers like the index of crates.io, npm and PyPI, from `pages`."""
 
     pages = {}
 
@@ -183,7 +183,7 @@ class Registries(BaseHTTPRequestHandler):
 
 
 def resumed(folder):
-    """What each registry has of three packages, one of each kind: nothing, the same bytes, or others."""
+    """Checks publishing three packages, one of each kind, if a registry has nothing, equal bytes, or other bytes."""
     made = folder / "to-publish"
     made.mkdir()
     crate, wheel, package = (made / name for name in ("fastgcm-0.1.0.crate", "fastgcm-0.1.0-py3-none-any.whl", "fastgcm-linux-x64-gnu-0.1.0.tgz"))
@@ -232,7 +232,7 @@ def resumed(folder):
 
 
 def habits(folder):
-    """The commit of a release is the same, whatever its owner has set for all of Git."""
+    """Checks that the commit of a release does not depend on the owner's settings of Git."""
     source = folder / "habits"
     source.mkdir()
     settings = {"commit.gpgSign": "true", "tag.gpgSign": "true", "core.autocrlf": "true", "core.hooksPath": str(source), "gpg.program": "false"}
@@ -241,7 +241,7 @@ def habits(folder):
     (source / "pre-commit").chmod(0o755)
     copy = source / "copy"
     git("clone", "--quiet", "--shared", "--no-tags", ROOT, copy, cwd=source)
-    program = "import release; release.without_habits(); release.clone('0.1.0')"
+    program = "import release; release.reset_settings(); release.clone('0.1.0')"
     commits = []
     for config in ("/dev/null", source / "config"):
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": str(config), "PYTHONPATH": str(copy / "release"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -255,7 +255,7 @@ def habits(folder):
 
 
 def kept(folder):
-    """A crate with a number of its own is made once; the others are made for each release."""
+    """Checks that a crate with a version of its own is made once, and all others for each release."""
     there = folder / "kept"
     (there / "crates/own").mkdir(parents=True)
     (there / "crates/ours").mkdir()
@@ -281,12 +281,12 @@ def kept(folder):
 
 WHEELS = "wheels and sources"
 PAGE = "the files, the sums and their signature, as they were verified"
-# runner.py runs the first two, the rehearsal the others; the last installs a version of Rust, where there is one already.
+# runner.py runs the first two, the rehearsal the others; the last one installs a version of Rust, which is already installed here.
 ELSEWHERE = [IMAGE, MAKE, CHECK, CRATES, NPM, "the Cargo that has packed the crates"]
 
 
 def steps(folder):
-    """No step of the workflow has shell that neither a test nor the rehearsal has run. PyPI's action and the page get the files that belong there."""
+    """Checks that a test or the rehearsal runs the shell of each step of the workflow, and that PyPI's action and the page get the right files."""
     names = re.findall(r"- name: (.*)\n +run:", (ROOT / ".github/workflows/release.yml").read_text())
     assert sorted(names) == sorted([COMPARED, WHEELS, PAGE, *ELSEWHERE]), names
     there = folder / "steps"
@@ -299,11 +299,11 @@ def steps(folder):
     program.chmod(0o755)
     environment = {**os.environ, "GITHUB_REF_NAME": "v0.1.0", "PATH": f"{there}{os.pathsep}{os.environ['PATH']}"}
     typed = lambda name: subprocess.run(["sh", "-e", "-c", step(ROOT, name)], cwd=there, env=environment, check=True, capture_output=True, text=True).stdout  # noqa: E731
-    said = typed(PAGE).splitlines()
-    assert said[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in said and "--draft" in said, said
-    assert said[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in said, said
+    words = typed(PAGE).splitlines()
+    assert words[:3] == ["release", "create", "v0.1.0"] and "--verify-tag" in words and "--draft" in words, words
+    assert words[-len(files) :] == sorted(f"made/{name}" for name in files) and "fastgcm 0.1.0" in words, words
     typed(WHEELS)
-    # The workflow's checkout belongs to another user than the one who runs the steps, and Git reads nothing of it unless it is told to.
+    # The workflow's checkout belongs to another user than the one who runs the steps, so Git does not read it without configuration.
     [trust] = re.findall(r"^ +(git config --global .*)", (ROOT / ".github/workflows/release.yml").read_text(), re.MULTILINE)
     home, checkout = there / "home", there / "checkout"
     home.mkdir()
@@ -319,7 +319,7 @@ def steps(folder):
 
 
 def rust():
-    """The owner builds with the version of Rust that the workflow has, or the files would be others."""
+    """Checks that the owner builds with the workflow's version of Rust, because another one makes other files."""
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     named = re.findall(r"(?:toolchain|toolchain install|RUSTUP_TOOLCHAIN:) (\d[\d.]+)", workflow)
     assert named == [release.wanted_rust()] * 3, named
@@ -329,7 +329,7 @@ def rust():
 
 
 def compared(folder):
-    """The step of the workflow that compares its files with what the owner has signed: it ends well only if they are those."""
+    """Checks that the workflow's step of comparison succeeds only if its files are those that the owner has signed."""
     there, made = folder / "workflow", "target/releases/0.1.0"
     (there / "release").mkdir(parents=True)
     shutil.copy(ROOT / "release/verify.sh", there / "release")

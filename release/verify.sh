@@ -1,10 +1,10 @@
 #!/bin/sh
-# Verifies that the current folder is a release of fastgcm, all of it and nothing else: verify.sh KEY VERSION
-# KEY is the owner's public key in two words, as SECURITY.md has it, and VERSION is such as 0.1.0. The script comes from the repository or from an earlier
-# release, never from the folder that it verifies. What is signed has a namespace for each version, so that no other release passes for this one.
+# Verifies a downloaded release: that the current folder has all of its files and no others. verify.sh KEY VERSION
+# KEY is the owner's public key in two words, from SECURITY.md, and VERSION is, for example, 0.1.0. Take the script from the repository or from an earlier
+# release, never from the folder that it verifies. Signatures have a namespace for each version, so that no other release passes for this one.
 set -eu
 key=${1:?KEY is missing: the public key that SECURITY.md has} version=${2:?VERSION is missing: such as 0.1.0}
-# What a name may do to a terminal is not shown.
+# Removes control characters of file names, which could change the terminal.
 refuse() { printf 'refused: %s\n' "$1" | LC_ALL=C tr -c '[:print:]\n' '?' >&2; exit 1; }
 case $key in *[!a-zA-Z0-9@.+/=\ -]* | *' '*' '*) refuse 'KEY is not one public key in two words' ;; esac
 others=$(find . ! -name . ! -type f)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What LLVM's models of Arm processors make of the loops over long messages: python3 lab/asm/arm.py
+"""Predicts the speed of the loops over long messages with LLVM's models of Arm processors: python3 lab/asm/arm.py
 
 Prints a table in Markdown: cycles for 64 bytes of `aes-neon` and `aes-neon-eor3`, and of AWS-LC's two kernels, by llvm-mca. A model knows the
 ports and latencies of a processor, and neither caches, nor branches, nor loads that wait for stores; so this is a prediction. Needs
@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = "aarch64-unknown-linux-gnu"
 MCA = "llvm-mca-22"
-# Processors by LLVM's name, and whether they have EOR3.
+# Processors by LLVM's name, each True if it has EOR3.
 PROCESSORS = {"neoverse-n1": False, "neoverse-v1": True, "neoverse-v2": True, "apple-m1": True}
-# Of AES: a vector of 16 bytes takes so many.
+# Rounds of AES by key size.
 ROUNDS = {128: 10, 192: 12, 256: 14}
 TURNS = 200
 
@@ -27,13 +27,13 @@ def run(*command, **options):
 
 
 def eor3(word):
-    """The instruction that AWS-LC writes as a number."""
+    """Decodes the instruction that AWS-LC writes as a number."""
     assert word & 0xFFE0_8000 == 0xCE00_0000, hex(word)
     return "eor3 " + ", ".join(f"v{word >> shift & 31}.16b" for shift in (0, 5, 16, 10))
 
 
 def functions(text):
-    """Name -> lines, labels and instructions alone."""
+    """Returns name -> lines, only labels and instructions."""
     found, name = {}, None
     for line in text.splitlines():
         line = re.sub(r"\s*//.*", "", line).rstrip()
@@ -52,7 +52,7 @@ def count(code, instruction):
 
 
 def turns(code, rounds):
-    """The ways once around a loop, as instructions, in which every vector of the turn takes so many rounds of AES."""
+    """Returns the paths once around a loop, as instructions, on which every vector of the iteration takes this many rounds of AES."""
     labels = {line[:-1]: at for at, line in enumerate(code) if line.endswith(":")}
     found = []
     for end, line in enumerate(code):
@@ -64,7 +64,7 @@ def turns(code, rounds):
 
 
 def around(code, labels, head, end):
-    """Every way from the head of a loop to the jump back to it that takes each forward jump or does not."""
+    """Returns every path from the head of a loop to the jump back to it, with each forward jump taken or not taken."""
     ways, todo = [], [(head, [])]
     while todo and len(ways) < 64:
         at, way = todo.pop()
@@ -87,15 +87,15 @@ def around(code, labels, head, end):
 
 
 def cycles(processor, code):
-    """For 64 bytes. These cores take AESE and the AESMC behind it for one, which the models do not know."""
+    """Returns the cycles for 64 bytes. These cores fuse AESE and the AESMC behind it, which the models do not know."""
     code = [line for line in code if line.split()[0] != "aesmc"]
     options = ["-mtriple=aarch64", f"-mcpu={processor}", "-mattr=+sha3,+aes,+sha2", f"-iterations={TURNS}"]
-    said = run(MCA, *options, input="\n".join(code) + "\n")
-    return int(re.search(r"Total Cycles:\s+(\d+)", said)[1]) / TURNS
+    output = run(MCA, *options, input="\n".join(code) + "\n")
+    return int(re.search(r"Total Cycles:\s+(\d+)", output)[1]) / TURNS
 
 
 def ours():
-    """Rows of the library, compiled as programs compile it: name -> function -> code."""
+    """Returns the library's rows, compiled as programs compile them: name -> function -> code."""
     run("cargo", "rustc", "-q", "-p", "fastgcm", "--release", "--lib", "--target", TARGET, "--", "--emit", "asm", "-Ccodegen-units=1", cwd=ROOT)
     newest = max((ROOT / "target" / TARGET / "release/deps").glob("fastgcm-*.s"), key=lambda path: path.stat().st_mtime)
     for name, code in functions(newest.read_text()).items():
@@ -105,7 +105,7 @@ def ours():
 
 
 def aws_lc():
-    """The kernels of aws-lc-sys: `8x` is what AWS-LC takes on Neoverse V1 and V2 and on Apple's, the other what it takes on all else."""
+    """Returns the kernels of aws-lc-sys: AWS-LC uses `8x` on Neoverse V1 and V2 and on Apple's, the other one on all others."""
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT / "lab/bench"))["packages"]
     package = next(package for package in packages if package["name"] == "aws-lc-sys")
     folder = Path(package["manifest_path"]).parent / "aws-lc/generated-src/linux-aarch64/crypto/fipsmodule"

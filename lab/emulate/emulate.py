@@ -25,9 +25,9 @@ CACHE = pathlib.Path(__file__).resolve().parents[2] / "target" / "emulate"
 MEMORY, SPEED = 1024, 20_000_000  # of the machine: MiB of RAM, instructions in a second of its own time
 COMMAND_LINE = " ".join((
     f"console=ttyS0,115200 loglevel=1 rdinit=/init reboot=t panic=-1 tsc_early_khz={SPEED // 1000} idle=halt",
-    # No firmware says what the machine has. It needs nothing but the timer, the serial port and RDRAND.
+    # No firmware describes the machine. It needs only the timer, the serial port and RDRAND.
     "acpi=off pci=off nolapic noapic nokaslr mitigations=off random.trust_cpu=on",
-    # What takes long and is of no use here: self-tests, signatures, tracing.
+    # Disable slow parts that are not needed: self-tests, signatures, tracing.
     "cryptomgr.notests initcall_blacklist=load_system_certificate_list,trace_eval_init,init_kprobe_trace",
     # Bochs 2.7 lacks the CPUID leaf of the XSAVE state of PKRU and the APERF register, gives a wrong size for the
     # compacted XSAVE format, and has fast short REP MOVS without enabling fast REP MOVS (which breaks Linux's memmove).
@@ -79,7 +79,7 @@ def prepare():
     with open(CACHE / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (shutil.which("bochs-bin") and busybox.exists() and kernel.exists()):
-            # Checks run side by side, and of two apt-get at a time one fails: this is the lock of .ci/need.
+            # Checks run in parallel, and one of two apt-get at a time fails: this is the lock of .ci/need.
             alone = ["flock", "/var/lock/fastgcm-packages", "apt-get"]
             call(*alone, "update")
             call(*alone, "install", "-y", "--no-install-recommends", "bochs", "bochs-term")
@@ -94,7 +94,7 @@ def prepare():
 
 
 def initramfs(files):
-    """A `newc` cpio archive of {absolute path: content} and of the folders on the way."""
+    """Return a `newc` cpio archive of {absolute path: content} and of the parent folders."""
     needed = [*files, "/dev/x", "/proc/x", "/tmp/x", os.path.join(os.getcwd(), "x")]
     folders = {str(parent) for path in needed for parent in pathlib.PurePath(path).parents} - {"/"}
     entries = [(path, 0o40777, b"") for path in sorted(folders)]
@@ -111,7 +111,7 @@ def initramfs(files):
 
 def write_machine(folder, kernel, command_line, archive, cpu, output):
     """Write the ROM, the disk and the configuration of Bochs. See Documentation/x86/{boot,zero-page}.rst of Linux."""
-    # The disk is read into one piece of memory: boot parameters, command line, initramfs, and from `entry` the kernel.
+    # The disk is read into contiguous memory: boot parameters, command line, initramfs, and from `entry` the kernel.
     entry = -(-max(0x1000000, 0x102000 + len(archive)) // 0x200000) * 0x200000
     load = (entry - 0x2000 - len(archive)) & ~0xfff
     parameters = bytearray(0x1000)
@@ -142,7 +142,7 @@ def write_machine(folder, kernel, command_line, archive, cpu, output):
 
 
 def run(folder, serial, output, timeout):
-    """Run Bochs on the machine in `folder`, pass on what the program prints, and exit as it does."""
+    """Run Bochs on the machine in `folder`, forward the program's output, and exit with its status."""
     screen, terminal = pty.openpty()  # Bochs shows the machine's screen on a terminal; there is nothing to see
     log = folder / "log"
     bochs = subprocess.Popen(["bochs-bin", "-q", "-f", "bochsrc", "-rc", "commands"], cwd=folder, pass_fds=[output],

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# lacking.sh BITS QEMU... : a program on a processor that lacks a feature, as far as the program can tell. qemu emulates no AArch64 without AES and has no
-# switch that takes it away; but user code cannot read the identification registers, it asks the kernel, and the kernel's answer (`AT_HWCAP`, 16) lies on
-# the program's stack, in the auxiliary vector. qemu stops before the first instruction and waits for gdb, which takes the bits away.
+# lacking.sh BITS QEMU... runs a program on a processor that seems to lack a feature. qemu emulates no AArch64 without AES and has no switch for it; but user
+# code cannot read the identification registers and asks the kernel, whose answer (`AT_HWCAP`, 16) lies on the program's stack, in the auxiliary vector.
+# qemu stops before the first instruction and waits for gdb, which clears the bits.
 set -euo pipefail
 bits=$1 socket=$(mktemp -u) qemu=$2
 "$qemu" -g "$socket" "${@:3}" &
 until [ -S "$socket" ]; do sleep 0.02; done
-# From the stack pointer on: argc; arguments and a zero; environment and a zero; pairs of the auxiliary vector.
+# The stack has argc; arguments and a zero; environment and a zero; pairs of the auxiliary vector.
 cat > "$socket.gdb" << EOF
 set architecture aarch64
 target remote $socket

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What cargo-mutants (27.1.0, in target/tools or PATH) would change in the prover, planted all at once: mutants.py [--list] [--unit | --right] [--of WORD]... [--shard K/N].
+"""Plants all of cargo-mutants' changes of the prover at once (27.1.0, in target/tools or PATH): mutants.py [--list] [--unit | --right] [--of WORD]... [--shard K/N].
 
-Each changed function holds all of its changes, and the variable GCM_MUTANT says which of them is executed; so the prover is compiled once, not once for each
-mutant. Each mutant is asked for what is right and for the victims (tests/victims.rs), until something is not as it must be. target/mutants/verdicts.txt keeps
-what came of each: who starts again goes on where it was. A mutant that does not compile is no mutant.
+Each changed function holds all of its changes, and the variable GCM_MUTANT selects the executed one, so the prover is compiled once, not once for each
+mutant. Each mutant runs on the right program and on the victims (tests/victims.rs), until a verdict is wrong. target/mutants/verdicts.txt keeps the
+outcomes, so that an interrupted run can continue. A mutant that does not compile does not count.
 """
 import argparse, json, os, re, resource, shutil, subprocess, sys, time
 from pathlib import Path
@@ -26,7 +26,7 @@ def offset(lines, at):
 
 
 def body_of(text):
-    """Where the body of a function begins, behind its brace: the first that is in no other brackets."""
+    """Returns where the body of a function begins, after its brace: the first that is in no other brackets."""
     depth, first = 0, re.match(r"(\s*(///|#\[).*\n)*", text).end()
     for i, c in enumerate(text[first:], first):
         if c == "{" and depth == 0:
@@ -36,7 +36,7 @@ def body_of(text):
 
 
 def plant(mutants, left_out):
-    """Writes each file with its mutants; returns, for each line of each file, whose it is."""
+    """Writes each file with its mutants. Returns the mutant of each line of each file."""
     owners = {}
     by_file = {}
     for number, mutant in enumerate(mutants):
@@ -77,7 +77,7 @@ def plant(mutants, left_out):
         path.write_text(out + text[at:])
     library = PLACE / "tree/lab/prove/src/lib.rs"
     library.write_text((ROOT / "lab/prove/src/lib.rs").read_text() + """
-/// Which mutant this is.
+/// The number of the mutant.
 pub fn planted() -> u32 {
     static NUMBER: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("GCM_MUTANT").map_or(u32::MAX, |n| n.parse().unwrap()));
     *NUMBER
@@ -87,7 +87,7 @@ pub fn planted() -> u32 {
 
 
 def build(mutants, chosen, whole):
-    """Compiles the chosen ones, without those that do not compile; the program, too, or the unit tests alone."""
+    """Compiles the chosen mutants, without those that do not compile; the program, too, or only the unit tests."""
     tree = PLACE / "tree"
     tree.mkdir(parents=True, exist_ok=True)
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
@@ -102,18 +102,18 @@ def build(mutants, chosen, whole):
     while True:
         owners = plant(mutants, left_out)
         command = ["cargo", "check", "--release", "--locked", "--offline", "-p", "gcm-prove", "--lib", "--message-format=json"]
-        told = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+        result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         bad = set()
-        for line in told.stdout.splitlines():
+        for line in result.stdout.splitlines():
             message = json.loads(line).get("message") or {}
             if message.get("level") != "error":
                 continue
             for span in message["spans"]:
                 bad |= {n for a, b, n in owners.get(span["file_name"], []) if span["is_primary"] and a <= span["line_start"] <= b}
-        if told.returncode == 0:
+        if result.returncode == 0:
             break
         if not bad - left_out:
-            sys.exit(told.stdout[-3000:] + told.stderr[-5000:])
+            sys.exit(result.stdout[-3000:] + result.stderr[-5000:])
         unviable |= bad - left_out
         left_out |= bad
         print(f"{len(unviable)} do not compile", file=sys.stderr, flush=True)
@@ -126,17 +126,17 @@ def build(mutants, chosen, whole):
 
 
 def victims():
-    """Of tests/victims.rs: (victim, options, words that must be said or None, flags), those of any length and those of the quick plan."""
+    """Reads tests/victims.rs: (victim, options, expected words or None, flags), for any length and for the quick plan."""
     text = (ROOT / "lab/prove/tests/victims.rs").read_text()
     table = {name: text[text.index(f"const {name}:"):] for name in ("QUICK", "OF_AVX512", "LENGTHS")}
     table = {name: body[: body.index("\n];")] for name, body in table.items()}
     quick, long = [], []
-    said = r'(Proved|Not\("([^"]*)"\))'
+    verdict = r'(Proved|Not\("([^"]*)"\))'
     for name, flags, row in (("QUICK", SSE, "aesni-sse"), ("OF_AVX512", AVX512, "vaes-avx512")):
-        for victim, is_proved, words in re.findall(rf"\((\d+), {said}", table[name]):
+        for victim, is_proved, words in re.findall(rf"\((\d+), {verdict}", table[name]):
             more = [] if is_proved == "Proved" or victim == "17" else ["-DSEAL", "-Wno-unused-function"]
             quick.append((int(victim), ["--row", row], words or None, flags + more))
-    for victim, verb, more, is_proved, words in re.findall(rf'\((\d+), "(\w+)", &\[(.*?)\], {said}', table["LENGTHS"]):
+    for victim, verb, more, is_proved, words in re.findall(rf'\((\d+), "(\w+)", &\[(.*?)\], {verdict}', table["LENGTHS"]):
         more = re.findall('"(.*?)"', more)
         long.append((int(victim), ["--row", "aesni-sse", "--lengths", "--verb", verb, *more], words or None, [*SSE, "-DPLAIN"]))
     return quick, long
@@ -153,7 +153,7 @@ def program(victim, flags):
 
 
 def questions(file, times):
-    """What a mutant is asked, the quickest and most telling first."""
+    """Returns the runs of a mutant, the fastest and most effective first."""
     quick, long = victims()
     quick = [("quick", *of) for of in quick]
     long = [("long", *of) for of in long]
@@ -168,7 +168,7 @@ def questions(file, times):
 
 
 def cpu():
-    """Seconds of the processor that children have taken."""
+    """Returns the CPU seconds of the children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -181,10 +181,10 @@ def ask(question, prover, unit, mutant, limit):
         _, victim, options, words, flags = question
         command, want = [prover, program(victim, flags), *options], 0 if words is None else 1
     limits = lambda: (resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1)), resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30)))
-    told = subprocess.run(command, cwd=PLACE, env=environment, capture_output=True, text=True, preexec_fn=limits, errors="replace")
-    if told.returncode != want:
-        return f"exit {told.returncode}, not {want}"
-    return None if words is None or words in told.stdout else f"{words!r} is not said"
+    result = subprocess.run(command, cwd=PLACE, env=environment, capture_output=True, text=True, preexec_fn=limits, errors="replace")
+    if result.returncode != want:
+        return f"exit {result.returncode}, not {want}"
+    return None if words is None or words in result.stdout else f"{words!r} is missing in the output"
 
 
 def main():
@@ -192,7 +192,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="names them, and ends")
     parser.add_argument("--of", action="append", default=[], help="those with this in their names")
     parser.add_argument("--shard", default="0/1", help="of N mutants the K-th, and so on")
-    parser.add_argument("--unit", action="store_true", help="the unit tests alone are asked, which take seconds")
+    parser.add_argument("--unit", action="store_true", help="runs only the unit tests, which take seconds")
     parser.add_argument("--right", action="store_true", help="and what is right")
     chosen = parser.parse_args()
     PLACE.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-//! AES-GCM of Linux, before and after the commit: `linux.sh` has fetched and assembled it.
+//! Calls AES-GCM of Linux before and after the commit, which `linux.sh` has fetched and assembled.
 //!
-//! A message is what the kernel's glue calls for AAD and text that lie in one piece each. Not measured is what the glue does around that.
+//! A message makes the calls of the kernel's glue for AAD and text in one piece each. The glue's own work is not measured.
 
 use crate::libraries::{Call, Foreign, ForeignKey, function, give_or_compare, load};
 use anyhow::{Result, ensure};
@@ -13,7 +13,7 @@ use std::{arch::is_x86_feature_detected as has, path::Path};
 type SetKey = unsafe extern "C" fn(*mut Memory, *const u8, u32);
 type Block = unsafe extern "C" fn(*const Memory, *mut Memory, *const Memory);
 
-/// Room for what the kernel keeps of a key, or of a message, at any level.
+/// Memory for a key or a message of the kernel, at any level.
 #[repr(C, align(64))]
 struct Memory([u8; 896]);
 
@@ -31,7 +31,7 @@ type Functions61 = (Init61, Update61, Update61, Finalize61);
 pub(crate) struct Linux61 {
     set_key: SetKey,
     block: Block,
-    /// From how many bytes on, and with what; the last that fits is taken.
+    /// The smallest length of each level, and its functions; the last level that fits is used.
     levels: [(usize, Functions61); 3],
 }
 
@@ -58,15 +58,15 @@ pub(crate) struct Linux612 {
 
 pub(crate) struct Key612(Linux612, Box<Memory>);
 
-/// The code that this processor can run.
+/// The code of Linux that this processor can run.
 pub(crate) struct Linux {
     pub(crate) old: Linux61,
-    /// Each beside the back end of ours that has the instructions of that level.
+    /// Each level with our back end of equal instructions.
     pub(crate) new: Vec<(Backend, Linux612)>,
 }
 
 impl Linux {
-    /// Loads what `linux.sh` has put into that folder.
+    /// Loads the libraries that `linux.sh` has put into this folder.
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         // SAFETY: the user named the folder, and can run any code here anyway; these libraries have no initialisers.
         let [old_library, new] = unsafe { [load(folder.join("6.1.so"))?, load(folder.join("6.12.so"))?] };
@@ -127,7 +127,7 @@ fn new_levels(library: &'static Library) -> Result<Vec<(Backend, Linux612)>> {
     here.map(|(backend, name, ends, _)| Ok((backend, functions(name, ends)?))).collect()
 }
 
-/// Compares their answers with the model's, for all lengths up to 2,000 and some at which the kernel's choice changes, all lengths of keys, and
+/// Compares the answers with the model's, for all lengths up to 2,000 and some at which the kernel's choice changes, all lengths of keys, and
 /// AAD of several lengths.
 pub(crate) fn check(implementations: &[&dyn AnyImplementation]) -> Result<()> {
     let bytes: Vec<u8> = (0..5000_u32).map(|i| (i * i / 8) as u8).collect();

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Fetches AES-GCM of Linux, before and after the commit of 2024, into FOLDER, and makes code of a program of it: linux.sh FOLDER. `6.1` and `6.12` hold
-# the kernel's sources, and what they are assembled to; `6.1.so` and `6.12.so` are what a program calls.
-# Needs what tools/aead/libraries/make.sh needs for it, and a C compiler.
+# linux.sh FOLDER fetches AES-GCM of Linux, before and after the commit of 2024, and builds libraries of it. `6.1` and `6.12` hold the kernel's sources
+# and objects; `6.1.so` and `6.12.so` are the libraries.
+# Needs the tools of tools/aead/libraries/make.sh for it, and a C compiler.
 #
-# The kernel lies at an address of 31 bits, a library anywhere. So two loads become relative to where they stand: one that belongs to another
-# mode, and one for the end of AAD, of any length but a multiple of 16, which has an instruction more then.
+# The kernel has addresses of 31 bits, a library any address. So two loads become relative to the program counter: one of another mode, and one for the
+# end of AAD whose length is not a multiple of 16, which has one more instruction then.
 set -eu
 libraries=$(realpath "$(dirname "$0")/../../tools/aead/libraries")
 mkdir -p "$1"

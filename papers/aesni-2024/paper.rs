@@ -1,4 +1,4 @@
-//! Eric Biggers: "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux commit e6e758fa, 2024. Tables 1 and 2, and the sizes.
+//! Replays Eric Biggers: "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux commit e6e758fa, 2024. Tables 1 and 2, and the sizes.
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
@@ -17,7 +17,7 @@ use fastgcm_measure::aead::{AnyImplementation, Buffers};
 
 const SIZES: [usize; 11] = [16384, 4096, 4095, 1420, 512, 500, 300, 200, 64, 63, 16];
 
-/// Throughput gained: table 1 (encryption), table 2 (decryption).
+/// The gains of throughput: table 1 (encryption), table 2 (decryption).
 const PAPER: [(bool, &str, &str); 12] = [
     (true, "Intel Broadwell", "2% 8% 11% 18% 31% 26% 35% 29% 45% 55% 54%"),
     (true, "Intel Skylake", "1% 4% 7% 12% 26% 19% 25% 19% 28% 33% 27%"),
@@ -33,7 +33,7 @@ const PAPER: [(bool, &str, &str); 12] = [
     (false, "AMD Zen 3", "8% 15% 12% 18% 23% 23% 27% 23% 24% 32% 26%"),
 ];
 
-/// Back ends of the library whose levels Linux has, too.
+/// The library's back ends whose levels Linux has, too.
 pub(crate) const LEVELS: [Backend; 4] = [Backend::AesniSse, Backend::AesniAvx, Backend::VaesAvx2, Backend::VaesAvx512];
 
 pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
@@ -66,7 +66,7 @@ pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The rows, each a name, the old code and the new: the paper's own comparison first, then ours with Linux at each level.
+/// Returns the rows, each a name, the old code and the new: the paper's own comparison first, then ours with Linux at each level.
 fn pairs(bench: &Bench<'_>, libraries: &[Library]) -> Vec<(String, String, String)> {
     let Some(linux) = &bench.linux else { return Vec::new() };
     let pair = |name: &str, new: String, old: &dyn AnyImplementation| (format!("{name} over {}", old.name()), old.name(), new);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::tests::{faster, passed, replay};
 
-    /// The page quotes the commit's message, and each row compares the code that its name says.
+    /// The page quotes the commit's message, and each row compares the code of its name.
     #[test]
     fn aesni_2024() {
         let (report, mut checked) = replay("aesni-2024", 2 * 6 * 11 + 2 * 3);

@@ -1,7 +1,7 @@
-//! Counts how much source and machine code a back end is.
+//! Counts the source and the machine code of a back end.
 //!
-//! Source is what stands for the kernel's assembly, `gcm`, `ghash`, `aes` and the one page of operations, and not what tests it. Machine code is
-//! every function of the row in the table's own module, all lengths of key and of message, by the program's own table of symbols.
+//! The source is the code that corresponds to the kernel's assembly, `gcm`, `ghash`, `aes` and the file of operations, without tests. The machine
+//! code is every function of the row in the table's own module, for all lengths of key and of message, by the program's own table of symbols.
 
 use crate::{
     bench::Library,
@@ -11,17 +11,17 @@ use fastgcm::Backend;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::{fs, path::Path};
 
-/// The sizes before and after, in words in the commit's message.
+/// The sizes before and after, from the text of the commit's message.
 const PAPER: [(&str, [&str; 3]); 2] =
     [("paper, before: SSE, AVX, \"AVX2\"", ["4300", "-", "272 KB"]), ("paper, rewritten: SSE and AVX", ["1130", "-", "9 KB"])];
 
 /// Modules of the library, each a file, a folder or both: the algorithm, and the operations of all rows of x86.
 const ALGORITHM: &[&str] = &["gcm", "ghash", "aes"];
 const OPERATIONS: &[&str] = &["isa/x86"];
-/// Files that are other ways, or no part of the library.
-const NOT: [&str; 3] = ["proof", "tests.rs", "software.rs"];
+/// Files of other implementations, or of tests.
+const EXCLUDED: [&str; 3] = ["proof", "tests.rs", "software.rs"];
 
-/// The table of the sizes that the commit's message has in words.
+/// Returns the table of the sizes that the commit's message states in words.
 pub(super) fn table(libraries: &[Library], linux: Option<&Path>) -> Table {
     let mut table = Table::new("Size", Cells::Compiled, ["", "lines of source", "without comments", "machine code, bytes"]);
     PAPER.iter().for_each(|(name, cells)| table.row(*name, cells));
@@ -49,9 +49,9 @@ fn sum(counts: impl Iterator<Item = [usize; 2]>) -> [usize; 2] {
     counts.fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
 }
 
-/// Counts the lines of a file or of all files of a folder, and those of them that are neither empty nor a comment.
+/// Counts the lines of a file or of all files of a folder, and those lines that are neither empty nor comments.
 fn lines(path: &Path) -> [usize; 2] {
-    if path.file_name().is_some_and(|name| NOT.iter().any(|not| name == *not)) {
+    if path.file_name().is_some_and(|name| EXCLUDED.iter().any(|not| name == *not)) {
         return [0, 0];
     }
     if let Ok(files) = fs::read_dir(path) {
@@ -62,8 +62,8 @@ fn lines(path: &Path) -> [usize; 2] {
     [text.lines().count(), text.lines().filter(is_code).count()]
 }
 
-/// The rows of the kernel's assembly: what, lines of source, bytes. Of the file that has other modes, too, it is what stands between the first
-/// macro and the end of the last function of GCM.
+/// Returns the rows of the kernel's assembly: name, lines of source, bytes. Of the file with other modes it counts from the first macro to the
+/// end of the last function of GCM.
 fn of_linux(folder: &Path) -> Option<[[String; 3]; 4]> {
     let row = |name: &str, file: &str, part: bool| {
         let source = fs::read_to_string(folder.join(file).with_extension("S")).ok()?;
@@ -89,7 +89,7 @@ fn of_linux(folder: &Path) -> Option<[[String; 3]; 4]> {
     ])
 }
 
-/// Names and sizes of the functions in this program; none if it has been stripped of them.
+/// Returns the names and sizes of this program's functions, or none if it has been stripped.
 fn symbols() -> Vec<(String, usize)> {
     let Some(bytes) = std::env::current_exe().ok().and_then(|path| fs::read(path).ok()) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
@@ -97,7 +97,7 @@ fn symbols() -> Vec<(String, usize)> {
     sized.filter_map(|symbol| Some((symbol.name().ok()?.into(), symbol.size() as usize))).collect()
 }
 
-/// Counts the bytes of the functions in the row's module, except `run`, which is other work than messages: ours.
+/// Counts the bytes of the functions in the row's module, without our `run`, which does other work than messages.
 fn bytes(symbols: &[(String, usize)], backend: Backend) -> Option<usize> {
     let row = backend.name().replace('-', "_");
     let (module, run) = (format!("3row5table{}{row}", row.len()), format!("3row5table{}{row}3run", row.len()));

@@ -1,4 +1,4 @@
-//! Ard Biesheuvel on AES-GCM in Linux for ThunderX2, 2019: four at once, a tail without branches, the tag folded in.
+//! Replays Ard Biesheuvel on AES-GCM in Linux for ThunderX2, 2019: four at once, a tail without branches, the tag folded in.
 
 #[path = "tail.rs"]
 pub(crate) mod tail;
@@ -17,7 +17,7 @@ use std::hint::black_box;
 const SIZES: [usize; 3] = [512, 1500, 4096];
 const KEYS: [usize; 3] = [128, 192, 256];
 
-/// The table at the end of the post: throughput gained, for each key the three sizes.
+/// The table at the end of the post: gains of throughput, for each key the three sizes.
 const PAPER: [(&str, &str); 4] = [
     ("ThunderX2", "35% 23% 11% 34% 20% 9% 38% 25% 16%"),
     ("eMAG", "11% 6% 3% 12% 4% 2% 11% 4% 2%"),
@@ -27,9 +27,9 @@ const PAPER: [(&str, &str); 4] = [
 
 const OLD: &str = "2-way, stack buffer";
 const NEW: [&str; 3] = ["4-way, tail from the right", "4-way, overlapping, folded tag", "5-way, overlapping, folded tag"];
-/// AES and GHASH one after the other over the whole text; in turn, eight vectors each. (Stitched is the library.)
+/// The styles in which AES and GHASH have a pass each, or alternate after eight vectors. (Stitched is the library.)
 const APART: [&str; 2] = ["two passes", "K'"];
-/// The styles whose time is measured and whose instructions are counted.
+/// The styles that are measured and whose instructions are counted.
 const STYLES: [&str; 6] = [OLD, NEW[0], NEW[1], NEW[2], APART[0], APART[1]];
 
 pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
@@ -113,7 +113,7 @@ mod tests {
     use crate::{
         message::{Shape, crypt, expand},
         tests::{bytes, count, faster, passed, replay, rows},
-        trace::{Done, Kind, Trace, trace},
+        trace::{Kind, Operations, Trace, trace},
     };
     use fastgcm::{
         Backend,
@@ -122,7 +122,7 @@ mod tests {
     use std::marker::PhantomData;
     use tail::{ByteLoop, Masked, Overlapping, StackBuffer, Tail};
 
-    /// Copies the tail of a text; `None` if it is longer than a vector.
+    /// Copies the tail of a text. Returns `None` if it is longer than a vector.
     struct Copy<'a, T>(&'a [u8], &'a mut [u8], usize, PhantomData<T>);
 
     impl<T: Tail> Job for Copy<'_, T> {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// A way to read and write a tail touches what it should, and nothing else: every length, at every place. Returns how many there are.
+    /// Checks that a tail's reads and writes touch only the tail, for every length at every place. Returns the number of cases.
     fn copies<T: Tail>(row: Backend) -> usize {
         let mut checked = 0;
         for (length, from) in (1..=80).flat_map(|length| (0..length).map(move |from| (length, from))) {
@@ -154,16 +154,16 @@ mod tests {
         checked
     }
 
-    /// Seals so many bytes, traced.
-    fn sealed<T: Tail>(length: usize) -> Done {
+    /// Traces the sealing of this many bytes.
+    fn sealed<T: Tail>(length: usize) -> Operations {
         const SHAPE: Shape = Shape { two_passes: false, folded_tag: false, pipelined: false };
         let s = Trace::<1>;
         let key = expand::<_, KeyFolded, 4>(s, &[1; 16]);
         trace(|| crypt::<_, KeyFolded, T, 4, true>(s, &key, SHAPE, &[2; 12], &[3; 12], &mut vec![4; length]))
     }
 
-    /// The page quotes the post; ratios and counts are those of the clock and the counter; tails are right; and a byte loop reads the tail a
-    /// byte at a time, twice (for AES, and for GHASH), beside AAD of twelve bytes, while no other way reads a single byte.
+    /// The page quotes the post; ratios and counts are those of the simulated clock and counter; tails are right; and a byte loop reads the tail a
+    /// byte at a time, twice (for AES and for GHASH), and AAD of twelve bytes, while no other tail reads single bytes.
     #[test]
     fn arm64_2019() {
         let (report, checked) = replay("arm64-2019", 4 * 9);
@@ -192,7 +192,7 @@ mod tests {
         for length in 1..=100 {
             assert_eq!(sealed::<ByteLoop>(length).count(Kind::ByteLoad), 2 * (length % 16) + 12, "{length}");
             assert_eq!(sealed::<StackBuffer>(length).count(Kind::ByteLoad), 0, "{length}");
-            // A group that is one byte is read as one byte: there is nothing before it that it could overlap with.
+            // A group of one byte is read as one byte, because no byte before it could overlap.
             assert!(length % 64 == 1 || sealed::<Overlapping>(length).count(Kind::ByteLoad) == 0, "{length}");
             assert!(length % 16 == 1 || sealed::<Masked>(length).count(Kind::ByteLoad) == 0, "{length}");
         }

@@ -1,26 +1,26 @@
-//! The last part of a text, which fills no vector: five ways to read and write it without touching what lies beside it.
+//! Five ways to read and write the last part of a text, which fills no vector, without accesses out of bounds.
 //!
 //! | | reads | of which source |
 //! |---|---|---|
 //! | [`Masked`] | once; where there are no masks, two overlapping words | the library |
 //! | [`Overlapping`] | the last 16 bytes of the text, whatever of it has been read before | after Biesheuvel, 2019 |
 //! | [`Right`] | all blocks of the tail at once, each of the four loads somewhere in the text | Biesheuvel, 2019 |
-//! | [`StackBuffer`] | into a buffer and from there | what he replaced |
+//! | [`StackBuffer`] | through a buffer on the stack | the code that he replaced |
 //! | [`ByteLoop`] | a byte at a time | Intel's code of 2010 and many since |
 
 use fastgcm::internals::{Isa, load, store};
 
-/// A way to read and write `text[from..]`, which is not empty and no longer than a vector.
+/// Reads and writes `text[from..]`, which is not empty and no longer than a vector.
 pub(crate) trait Tail {
-    /// A tail of less than four blocks is done at once, from the right to the left ([`Right`]).
+    /// True if a tail of less than four blocks is processed at once, from the right to the left ([`Right`]).
     const FROM_THE_RIGHT: bool = false;
-    /// Reads; zeros stand behind the end.
+    /// Reads the tail, with zeros behind its end.
     fn load<S: Isa>(s: S, text: &[u8], from: usize) -> S::V;
-    /// Writes as many bytes as there are.
+    /// Writes the bytes of the tail.
     fn store<S: Isa>(s: S, text: &mut [u8], from: usize, v: S::V);
 }
 
-/// The loads and stores that the instruction set has for it.
+/// The masked loads and stores of the instruction set.
 pub(crate) struct Masked;
 
 impl Tail for Masked {
@@ -35,9 +35,9 @@ impl Tail for Masked {
     }
 }
 
-/// One load of the last 16 bytes of the text; what does not belong to the tail is shifted out. For vectors of one block, and a `text` (that
-/// of the group in hand) of 16 bytes or more: else as [`Masked`].
-/// With `RIGHT`, all of the tail of a message that goes four vectors of one block at a time is done at once (`message::from_the_right`).
+/// One load of the last 16 bytes of the text, from which the bytes before the tail are shifted out. For vectors of one block, and a `text`
+/// (of the current group) of 16 bytes or more; otherwise as [`Masked`].
+/// With `RIGHT`, the whole tail of a message in groups of four vectors of one block is processed at once (`message::from_the_right`).
 pub(crate) struct By16<const RIGHT: bool>;
 
 pub(crate) type Overlapping = By16<false>;
@@ -54,7 +54,7 @@ impl<const RIGHT: bool> Tail for By16<RIGHT> {
         }
     }
 
-    /// The bytes before the tail are written again, as they are.
+    /// Writes the bytes before the tail again, unchanged.
     #[inline(always)]
     fn store<S: Isa>(s: S, text: &mut [u8], from: usize, v: S::V) {
         let tail = text.len() - from;
@@ -69,7 +69,7 @@ impl<const RIGHT: bool> Tail for By16<RIGHT> {
     }
 }
 
-/// A buffer, filled by a call of `memcpy`.
+/// A buffer on the stack, filled with `memcpy`.
 pub(crate) struct StackBuffer;
 
 impl Tail for StackBuffer {
@@ -89,7 +89,7 @@ impl Tail for StackBuffer {
     }
 }
 
-/// A loop, a byte at a time.
+/// A loop over single bytes.
 pub(crate) struct ByteLoop;
 
 impl Tail for ByteLoop {

@@ -1,4 +1,4 @@
-//! Ozturk, Kantecki, Yap: "AES-GCM - Optimized GHASH Function", Intel, August 2023. Tables 11, 12 and 13, and figures 7 to 9.
+//! Replays Ozturk, Kantecki, Yap: "AES-GCM - Optimized GHASH Function", Intel, August 2023. Tables 11, 12 and 13, and figures 7 to 9.
 
 #[cfg(test)]
 #[path = "steps.rs"]
@@ -9,7 +9,7 @@ use crate::{
     bench::{Bench, Library, Message, ratio, ratios, sizes, style, times},
     multiply::{Baseline, step},
     report::{Cells, Report, Table},
-    trace::{Done, Kind, Trace, trace},
+    trace::{Kind, Operations, Trace, trace},
 };
 use anyhow::Result;
 use fastgcm::{
@@ -63,8 +63,8 @@ pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Traces a block that is multiplied and reduced.
-pub(crate) fn one<M: Multiply<Trace<1>>>() -> Done {
+/// Traces the multiplication and reduction of one block.
+pub(crate) fn one<M: Multiply<Trace<1>>>() -> Operations {
     let s = Trace::<1>;
     trace(|| {
         let [block, first, second] = [0; 3].map(|_| load(s, &[7; 16]));
@@ -129,8 +129,8 @@ mod tests {
     use crate::tests::{faster, hash, pairs, passed, replay, standard};
     use steps::{gfmul64, table_4, table_5, table_6, table_8, table_9, table_10};
 
-    /// The page quotes the paper and counts as it does; ratios are those of the clock; tables 4 to 10 are SP 800-38D's multiplication, the
-    /// plain ones and the mirrored; and lanes are added once, where they are deferred.
+    /// The page quotes the paper and has its counts; ratios are those of the simulated clock; tables 4 to 10 are SP 800-38D's multiplication, both
+    /// plain and mirrored; and deferred lanes are added once.
     #[test]
     fn ghash_2023() {
         let (report, mut checked) = replay("ghash-2023", 4 * 5 + 3 * 4 + 2 * 4 + 4 * 6);

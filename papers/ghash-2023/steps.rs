@@ -27,7 +27,7 @@ fn number([low, high]: [u64; 2]) -> u128 {
     low as u128 | (high as u128) << 64
 }
 
-/// Table 4: A·B, then modulo P. Here by long division, a bit at a time: the referee of the others.
+/// Table 4: A·B, then modulo P. Here by long division, a bit at a time: the reference for the others.
 pub(crate) fn table_4(a: u128, b: u128) -> u128 {
     let [c0, c1, c2, c3] = product(a, b);
     let bits = [c3, c2, c1, c0].into_iter().flat_map(|digit| (0..64).rev().map(move |i| digit >> i & 1));

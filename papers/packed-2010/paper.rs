@@ -1,4 +1,4 @@
-//! Jankowski, Laurent: "Packed AES-GCM Algorithm Suitable for AES/PCLMULQDQ Instructions", IEEE Transactions on Computers, 2010. Figures 6 and
+//! Replays Jankowski, Laurent: "Packed AES-GCM Algorithm Suitable for AES/PCLMULQDQ Instructions", IEEE Transactions on Computers, 2010. Figures 6 and
 //! 7, tables 4.1 and 4.2, sections 2.1 and 3.1 to 3.3.
 
 use crate::{
@@ -60,7 +60,7 @@ fn in_paper(number: usize, bytes: usize) -> u64 {
     prolog + body * (bytes / 16 / blocks - 1) as u64 + epilog
 }
 
-/// Instructions of a style that works on so many blocks at once: of messages of all sizes, and of an empty one.
+/// The instructions of a style for this many blocks at once: of messages of all sizes, and of an empty one.
 struct Counted<'a> {
     whole: &'a [u64],
     empty: u64,
@@ -73,7 +73,7 @@ impl<'a> Counted<'a> {
         Self { whole, empty: *empty, blocks }
     }
 
-    /// Returns the instructions of the processing loop, and what goes with it.
+    /// Returns the instructions of the processing loop and of what surrounds it.
     fn alone(&self, at: usize) -> u64 {
         self.whole[at].saturating_sub(self.empty)
     }
@@ -101,7 +101,7 @@ fn figure_6(standard: &Counted<'_>, packed: &Counted<'_>) -> Table {
     table
 }
 
-/// Measures the time of what the paper counts; and the loop of section 2.1, in which a group is hashed beside the AES of the next.
+/// Measures the messages whose instructions the paper counts, and the pipelined loop of section 2.1.
 fn loops(bench: &Bench<'_>) -> [Table; 2] {
     const SOME: [usize; 4] = [64, 256, 1024, 4096];
     let styles: Vec<_> = [STYLES[0], STYLES[1], PIPELINED].into_iter().filter_map(|name| style(one_block(), name)).collect();
@@ -163,7 +163,7 @@ fn parts() -> Table {
             let product = Karatsuba::product(s, block(), block(), block());
             sum = <By<Karatsuba, Shifts> as Multiply<_>>::add(s, sum, product);
         }
-        // And the middle put in its place.
+        // Adding the middle part.
         let ([low, middle, high], zero) = (Karatsuba::sum(s, sum), s.splat(0));
         (s.xor(low, s.low_halves(zero, middle)), s.xor(high, s.high_halves(middle, zero)))
     });
@@ -191,8 +191,8 @@ mod tests {
     };
     use fastgcm::internals::KeyFolded;
 
-    /// The page quotes the paper; ratios and counts are those of the clock and the counter; the test vectors of section 6; and packing
-    /// reduces once for N blocks, whatever the multiplication, and saves nothing else.
+    /// The page quotes the paper; ratios and counts are those of the simulated clock and counter; the test vectors of section 6 pass; and packing
+    /// reduces once for N blocks with any multiplication, and saves nothing else.
     #[test]
     fn packed_2010() {
         let (report, mut checked) = replay("packed-2010", 3 * 2 + 3 * 2 + 2 * 12);

@@ -1,4 +1,4 @@
-//! Dan Anderson: "Carryless Multiplication Optimization for AES GCM Mode in Solaris", 2010. Times of four multiplications, and throughput with
+//! Replays Dan Anderson: "Carryless Multiplication Optimization for AES GCM Mode in Solaris", 2010. Times of four multiplications, and throughput with
 //! one to four threads.
 
 #[path = "plain.rs"]
@@ -22,7 +22,7 @@ use fastgcm_measure::{
 use plain::{FourBitTable, bit_serial, combine, ghash};
 use std::{hint::black_box, sync::Barrier, thread, time::Instant};
 
-/// Bytes that are hashed, a block at a time.
+/// The number of bytes that are hashed, a block at a time.
 const BYTES: usize = 4096;
 /// The key of section 6 of the paper of the same year, and its hash key.
 const K: u128 = 0xfeff_e992_8665_731c_6d6a_8f94_6730_8308;
@@ -81,7 +81,7 @@ pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Makes so many powers for the multiplication with this name; `None` if there is none.
+/// Makes this many powers for the multiplication with this name, or returns `None` if there is none.
 pub(crate) struct Expand<'a>(pub(crate) &'a str, pub(crate) usize);
 
 impl Job for Expand<'_> {
@@ -104,7 +104,7 @@ impl Job for Expand<'_> {
     }
 }
 
-/// Hashes a text n times, with one reduction for so many blocks.
+/// Hashes a text n times, with one reduction for this many blocks.
 pub(crate) struct Hash<'a> {
     pub(crate) multiply: &'a str,
     pub(crate) powers: &'a Powers,
@@ -135,7 +135,7 @@ impl Job for Hash<'_> {
     }
 }
 
-/// Bytes of a message, and of one without the instruction, which takes long.
+/// The bytes of a message, and of one without the instruction, which takes long.
 const MESSAGE: usize = 1 << 18;
 const SLOW: usize = 1 << 16;
 
@@ -144,8 +144,8 @@ const GAINS: [(usize, &str); 4] = [(1, "229%"), (2, "221%"), (3, "230%"), (4, "2
 
 /// Measures the throughput with one to four threads, of the style of 2010 against the same message with GHASH a bit at a time.
 ///
-/// All do the same: AES has a pass over the text, GHASH another. With one thread a split message is a whole one, and what those two columns differ
-/// by then is noise.
+/// In all of them AES has a pass over the text, and GHASH another. With one thread a split message is a whole one, so the difference of those
+/// two columns is noise.
 fn threads(bench: &Bench<'_>, cores: usize) -> Table {
     let backend = one_block();
     let [each, split] = ["each", "split"].map(|how| format!("ours, MB/s, one message {how}: best / median"));
@@ -155,7 +155,7 @@ fn threads(bench: &Bench<'_>, cores: usize) -> Table {
     for (threads, gain) in GAINS {
         let fast = Work { bytes: MESSAGE, split: 1, repeat, bit_serial: false };
         let slow = Work { bytes: SLOW, split: 1, repeat: 1, bit_serial: true };
-        // In turn, nine times: a thread that is interrupted holds up all, so the best stands beside the one in the middle.
+        // Nine times in turn: an interrupted thread delays all, so the best time stands next to the median.
         let round = |_| [fast, slow, Work { split: threads, ..fast }].map(|work| together(threads, backend, work).mb_per_s());
         let rounds: Vec<[f64; 3]> = (0..9).map(round).collect();
         let sorted = |of: &dyn Fn(&[f64; 3]) -> f64| {
@@ -173,7 +173,7 @@ fn threads(bench: &Bench<'_>, cores: usize) -> Table {
     table
 }
 
-/// Measures what programs call: the post put GCM and GMAC behind the interfaces that its programs knew.
+/// Measures the interfaces of programs: the post put GCM and GMAC behind existing interfaces.
 fn interfaces(bench: &Bench<'_>) -> Table {
     const SIZES: [usize; 4] = [64, 512, 1420, 16384];
     let library = Library(Backend::detect());
@@ -183,7 +183,7 @@ fn interfaces(bench: &Bench<'_>) -> Table {
         let others = bench.openssl.into_iter().chain(bench.provider);
         let mut contenders: Vec<_> =
             others.chain([&library as &dyn AnyImplementation]).filter_map(|one| message.by(one, &buffers)).collect();
-        // The text is authenticated only.
+        // GMAC: the text is AAD.
         let key = fastgcm::Key::with_backend(&K.to_be_bytes(), library.0).ok();
         contenders.extend(key.map(|key| {
             let text = &text[..bytes];
@@ -202,7 +202,7 @@ fn interfaces(bench: &Bench<'_>) -> Table {
     table
 }
 
-/// The work of each thread: its part of a message in so many parts, so often.
+/// The work of each thread: its part of a message, and the number of repetitions.
 #[derive(Clone, Copy)]
 struct Work {
     bytes: usize,
@@ -213,7 +213,7 @@ struct Work {
 }
 
 impl Work {
-    /// Does one thread's work: the key and the text are there before the clock starts.
+    /// Does one thread's work. The key and the text are made before the clock starts.
     fn run(self, backend: Backend, part: usize, start: &Barrier) -> Option<Done> {
         let blocks = self.bytes / 16;
         let (from, to) = (blocks * part / self.split, blocks * (part + 1) / self.split);
@@ -225,7 +225,7 @@ impl Work {
         for _ in 0..self.repeat {
             style.keystream(&key, &[3; 12], from, &mut text);
             hash = if self.bit_serial { ghash(&text, |x| bit_serial(x, H)) } else { style.ghash(&key, &text) };
-            // The blocks behind are zeros, as it were.
+            // The blocks after the part count as zeros.
             if to < blocks {
                 hash = combine(H, &[(hash, to - from), (0, blocks - to)]);
             }
@@ -236,7 +236,7 @@ impl Work {
     }
 }
 
-/// The work that threads have done: from when the first began until the last ended.
+/// The finished work of threads, from the first start to the last end.
 struct Done {
     began: Instant,
     ended: Instant,
@@ -256,7 +256,7 @@ impl Done {
     }
 }
 
-/// Lets so many threads do that work at once. A back end that is not available does nothing.
+/// Runs this work in several threads at once. A back end that is not available does nothing.
 fn together(threads: usize, backend: Backend, work: Work) -> Done {
     let barrier = &Barrier::new(threads);
     thread::scope(|scope| {
@@ -272,8 +272,8 @@ mod tests {
     use crate::tests::{pairs, passed, replay, standard};
     use fastgcm_model::{Model, inc32};
 
-    /// The page quotes the post; each name of the table is that of its multiplication, and what is timed under it is the hash; each thread's
-    /// part of a message counts, and the parts make the message.
+    /// The page quotes the post; each name of the table measures its multiplication; each thread's part of a message counts, and the parts make
+    /// the message.
     #[test]
     fn solaris_2010() {
         let (report, mut checked) = replay("solaris-2010", 11 + 4);

@@ -1,4 +1,4 @@
-//! GHASH without an instruction for it: a bit at a time, four bits at a time by a table, and a message's hash from the hashes of its parts.
+//! GHASH without a carry-less multiplication: a bit at a time, four bits at a time by a table, and a message's hash from the hashes of its parts.
 //!
 //! Blocks are numbers whose highest bit is the block's first (`u128::from_be_bytes`), the coefficient of x^0.
 
@@ -23,7 +23,7 @@ pub(crate) fn bit_serial(x: u128, h: u128) -> u128 {
 /// library.
 pub(crate) struct FourBitTable {
     multiples: [u128; 16],
-    /// The entry of four bits that fall out is what the reduction puts back in.
+    /// For four bits that fall out, the bits that the reduction adds.
     reductions: [u128; 16],
 }
 
@@ -52,7 +52,7 @@ impl FourBitTable {
     }
 }
 
-/// Hashes whole blocks by a multiplication of this page.
+/// Hashes whole blocks with a multiplication of this module.
 pub(crate) fn ghash(data: &[u8], times_h: impl Fn(u128) -> u128) -> u128 {
     data.as_chunks().0.iter().fold(0, |y, block| times_h(y ^ u128::from_be_bytes(*block)))
 }

@@ -13,20 +13,20 @@ use crate::{
 };
 use fastgcm::internals::{Isa, Multiply, fold, load, times_x};
 
-/// Powers of H in the layout that a multiplication wants, highest first.
+/// The powers of H in the layout of a multiplication, highest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     first: [u8; 16 * MOST],
     second: [u8; 16 * MOST],
-    /// Entry n: what was left by zeros that met H^1 ..= H^n (see `Multiply::constant`).
+    /// Entry n: the sum that zeros times H^1 ..= H^n leave (see `Multiply::constant`).
     constants: [u128; MOST + 1],
 }
 
-/// Powers that there is room for.
+/// The largest number of powers.
 pub(crate) const MOST: usize = 48;
 
 impl Powers {
-    /// Powers that have not been made yet.
+    /// Powers before they are computed.
     pub(crate) const NONE: Self = Self { first: [0; 16 * MOST], second: [0; 16 * MOST], constants: [0; MOST + 1] };
 
     /// Makes H^1 ..= H^count. `h` is AES(0), its bytes in memory order.
@@ -37,7 +37,7 @@ impl Powers {
         new
     }
 
-    /// Makes them in place, one power after the other.
+    /// Computes the powers in place, one after the other.
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: u128, count: usize) {
         let h = s.splat(times_x(h.swap_bytes()));
@@ -53,7 +53,7 @@ impl Powers {
         }
     }
 
-    /// Returns what zeros leave that meet H^n ..= H^1.
+    /// Returns the sum that zeros times H^n ..= H^1 leave.
     #[inline(always)]
     pub(crate) fn constants(&self, n: usize) -> u128 {
         self.constants[n]
@@ -123,7 +123,7 @@ pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash
 pub(crate) fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u128, data: &[u8]) -> u128 {
     let mut hash = s.first(hash);
     for (i, data) in data.chunks(16 * n).enumerate() {
-        // The lanes of the group before meet in the first block of this one.
+        // The lanes of the previous group are added in the first block of this one.
         let before = if S::BLOCKS == 1 || i == 0 { hash } else { s.first(s.fold(hash)) };
         hash = group::<S, M, Masked>(s, powers, before, data, None);
     }
@@ -138,7 +138,7 @@ pub(crate) fn deferred<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, vectors: u
     let vector = 16 * S::BLOCKS;
     let mut hash = s.first(hash);
     let constant = (1..=vectors).fold(0, |sum, i| sum ^ powers.constant(i * S::BLOCKS));
-    // As long as that leaves a block for each lane.
+    // While that leaves a block for each lane.
     while data.len() >= vectors * vector + vector {
         let (turn, rest) = data.split_at(vectors * vector);
         data = rest;

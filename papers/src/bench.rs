@@ -1,4 +1,4 @@
-//! What all replays share: the contenders, the measurement of a case, and the cells of a table.
+//! The common parts of all replays: the contenders, the measurement of a case, and the cells of a table.
 
 use crate::{
     message::{self, AnyStyle, styles},
@@ -18,35 +18,35 @@ pub(crate) type Steps = dyn Fn(&[String]) -> Result<Vec<u64>>;
 /// Measures the contenders of a case.
 pub(crate) type Measure<'a> = dyn Fn(Case, &mut [Contender<'_>]) -> Measured + 'a;
 
-/// Measures by the clock: at a glance, or for half a second a case.
+/// Returns a measurement by the clock: a quick one, or half a second a case.
 pub(crate) fn by_clock(quick: bool) -> impl Fn(Case, &mut [Contender<'_>]) -> Measured {
     let (rounds, budget) = if quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
     let sampler = Sampler { rounds, budget, ..Sampler::default() };
     move |case, contenders| sampler.run(case, contenders, &mut |_| ())
 }
 
-/// What a replay may use.
+/// The contenders and the measurements of a replay.
 pub(crate) struct Bench<'a> {
-    /// Whether few samples are enough.
+    /// True if few samples are enough.
     pub(crate) quick: bool,
     pub(crate) measure: &'a Measure<'a>,
-    /// OpenSSL's own cipher, where the system has it.
+    /// OpenSSL's own cipher, if the system has it.
     pub(crate) openssl: Option<&'a dyn AnyImplementation>,
-    /// Linux before and after 2024, where it has been fetched.
+    /// Linux before and after 2024, if it has been fetched.
     pub(crate) linux: Option<Linux<'a>>,
     /// The library as OpenSSL's provider.
     pub(crate) provider: Option<&'a dyn AnyImplementation>,
-    /// `None` where no program can be stepped through.
+    /// Counts instructions; `None` on machines without single-stepping.
     pub(crate) steps: Option<&'a Steps>,
 }
 
-/// The code of Linux in a program.
+/// The code of Linux, as contenders.
 pub(crate) struct Linux<'a> {
-    /// The folder that `linux.sh` has filled: sources, and what they are assembled to.
+    /// The folder that `linux.sh` has filled with sources and objects.
     pub(crate) folder: &'a Path,
-    /// The code that the kernel chose for each length before.
+    /// The old code, which the kernel chose by the length.
     pub(crate) old: &'a dyn AnyImplementation,
-    /// The code since, each level beside the back end of ours that has the same instructions.
+    /// The new code, each level with our back end of equal instructions.
     pub(crate) new: Vec<(Backend, &'a dyn AnyImplementation)>,
 }
 
@@ -68,7 +68,7 @@ impl Bench<'_> {
     }
 }
 
-/// The part of this program that is stepped through: each style in turn seals each length, between two calls of `marker`. The arguments are the
+/// Runs the messages whose instructions are counted: each style in turn seals each length, between two calls of `marker`. The arguments are the
 /// back end, the key's bytes, the AAD's, then `STYLE:LENGTH`. Returns the tags and the ciphertexts; `None` if it cannot.
 pub(crate) fn probe(arguments: &[String], marker: &dyn Fn()) -> Option<Vec<([u8; 16], Vec<u8>)>> {
     let [backend, key, aad, cases @ ..] = arguments else { return None };
@@ -88,16 +88,16 @@ pub(crate) fn probe(arguments: &[String], marker: &dyn Fn()) -> Option<Vec<([u8;
     Some(sealed)
 }
 
-/// The back end of this machine that is best for vectors of one block: the sources before 2023 are about such vectors.
+/// Returns this machine's best back end with vectors of one block: the sources before 2023 are about such vectors.
 pub(crate) fn one_block() -> Backend {
     let narrow = |backend: &Backend| !backend.name().starts_with("vaes");
     Backend::available().find(narrow).unwrap_or(Backend::Portable)
 }
 
-/// A back end of the library, as one of those that are compared.
+/// A back end of the library as a contender.
 pub(crate) struct Library(pub(crate) Backend);
 
-/// A key as a caller has it, by value. (In a box, to be derived in place, making one takes 90 ns more: that much costs the heap.)
+/// A key by value, as callers have it. (Making one in a box takes 90 ns more, for the heap.)
 pub(crate) struct LibraryKey(Key);
 
 impl aead::Implementation for Library {
@@ -115,7 +115,7 @@ impl aead::Implementation for Library {
 impl aead::Key for LibraryKey {
     #[inline(always)]
     fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
-        // No message here is too long; if one were, the answers would have differed.
+        // No message here is too long; an error would make the answers differ.
         self.0.seal(nonce, aad, text).map_or([0; 16], |tag| tag.0)
     }
 
@@ -140,14 +140,14 @@ impl Message {
         Case::of_bytes(format!("AES-{} {verb}, {} bytes of AAD", self.key_bits, self.aad), self.bytes as u64)
     }
 
-    /// The contender of an implementation, whose answers have been compared before.
+    /// Returns the contender of an implementation, whose answers have been compared before.
     pub(crate) fn by<'a>(self, implementation: &'a dyn AnyImplementation, buffers: &'a Buffers) -> Option<Contender<'a>> {
         let verb = if self.seal { Verb::Seal } else { Verb::Open };
         let Self { key_bits, bytes, aad, .. } = self;
         implementation.contender(Work { verb, key_bits, bytes, aad }, buffers)
     }
 
-    /// The contender of a style. It works in place, and nobody compares its tag: one comparison less than the library has.
+    /// Returns the contender of a style. It works in place and compares no tag, unlike the library.
     pub(crate) fn by_style(self, style: &AnyStyle) -> Contender<'_> {
         let mut key = style.expand(&[0x5a; 32][..self.key_bits / 8]);
         let (mut text, aad) = (vec![7; self.bytes], vec![0xad; self.aad]);
@@ -165,22 +165,22 @@ impl Message {
     }
 }
 
-/// The style with this name on a back end.
+/// Returns the style with this name on a back end.
 pub(crate) fn style(backend: Backend, name: &str) -> Option<AnyStyle> {
     styles(backend).into_iter().find(|style| style.name == name)
 }
 
-/// For each case, how many times the time of `new` that of `old` is: medians, or `None` if one of them did not take part.
+/// Returns the median ratio of `old`'s time to `new`'s for each case, or `None` if one of them did not take part.
 pub(crate) fn ratios(measured: &[Measured], old: &str, new: &str) -> Vec<Option<f64>> {
     measured.iter().map(|measured| Some(measured.by(new)?.times_faster_than(measured.by(old)?))).collect()
 }
 
-/// The head of a table with a column for each size.
+/// Returns the head of a table with a column for each size.
 pub(crate) fn sizes(sizes: &[usize]) -> Vec<String> {
     ["bytes".into()].into_iter().chain(sizes.iter().map(usize::to_string)).collect()
 }
 
-/// The table of the times behind a table of ratios: nanoseconds of each contender in each case, the best sample / the sample in the middle.
+/// Returns the table of times behind a table of ratios: nanoseconds of each contender in each case, the best sample / the median.
 pub(crate) fn times(title: impl Into<String>, head: Vec<String>, measured: &[Measured]) -> Table {
     let mut table = Table::new(title, Cells::Timed, head);
     for (at, contender) in measured.first().map_or(&[][..], |case| &case.contenders).iter().enumerate() {
@@ -189,18 +189,18 @@ pub(crate) fn times(title: impl Into<String>, head: Vec<String>, measured: &[Mea
     table
 }
 
-/// The cell with the nanoseconds of one of so many parts of the work.
+/// Returns the cell with the nanoseconds of one of `parts` parts of the work.
 pub(crate) fn best_and_median(measurement: &Measurement, parts: f64) -> String {
     let [best, median] = [measurement.best_ns, measurement.median_ns].map(|ns| ns / parts);
     if median < 100.0 { format!("{best:.1} / {median:.1}") } else { format!("{best:.0} / {median:.0}") }
 }
 
-/// The cell with a ratio.
+/// Returns the cell of a ratio.
 pub(crate) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"))
 }
 
-/// The cell with an improvement of throughput, as kernel developers write it.
+/// Returns the cell of an improvement of throughput, in percent as in the kernel's commits.
 pub(crate) fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".into(), |ratio| format!("{}%", (100.0 * (ratio - 1.0)).round() as i64))
 }

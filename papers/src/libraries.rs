@@ -1,4 +1,4 @@
-//! The libraries of others, loaded at run time; here the system's libcrypto (OpenSSL 3), with or without a provider.
+//! Loads other libraries at run time: the system's libcrypto (OpenSSL 3), with or without a provider.
 
 use anyhow::{Context as _, Result, ensure};
 use fastgcm_measure::aead;
@@ -21,14 +21,14 @@ pub(crate) struct Call<'a> {
 
 /// A key of another library.
 pub(crate) trait ForeignKey {
-    /// Seals, writes the tag and returns whether it could; or opens and returns whether the tag is right.
+    /// Seals, writes the tag and returns true if it succeeded; or opens and returns true if the tag is right.
     ///
     /// # Safety
-    /// The buffers of the call are as it says.
+    /// The buffers of the call are valid.
     unsafe fn call(&mut self, call: Call<'_>, tag: &mut [u8; 16]) -> bool;
 }
 
-/// A key of another library as one that is measured.
+/// A key of another library as a contender's.
 pub(crate) struct Foreign<K>(pub(crate) K);
 
 impl<K: ForeignKey> aead::Key for Foreign<K> {
@@ -50,7 +50,7 @@ impl<K: ForeignKey> aead::Key for Foreign<K> {
     }
 }
 
-/// Gives the tag to a caller who seals, and compares it for one who opens.
+/// Writes the tag when sealing, or compares it when opening.
 pub(crate) fn give_or_compare(seal: bool, found: [u8; 16], tag: &mut [u8; 16]) -> bool {
     if seal {
         *tag = found;
@@ -61,7 +61,7 @@ pub(crate) fn give_or_compare(seal: bool, found: [u8; 16], tag: &mut [u8; 16]) -
 /// Loads a library, which stays loaded until the program ends.
 ///
 /// # Safety
-/// Its initialisers are run.
+/// The library's initialisers run.
 pub(crate) unsafe fn load(file: impl AsRef<OsStr>) -> Result<&'static Library> {
     // SAFETY: the caller's promise.
     Ok(Box::leak(Box::new(unsafe { Library::new(file) }?)))
@@ -70,7 +70,7 @@ pub(crate) unsafe fn load(file: impl AsRef<OsStr>) -> Result<&'static Library> {
 /// Returns the function with this name.
 ///
 /// # Safety
-/// It has that type.
+/// The function has this type.
 pub(crate) unsafe fn function<F: Copy>(library: &'static Library, name: &str) -> Result<F> {
     // SAFETY: the caller's promise.
     let symbol: Symbol<'_, F> = unsafe { library.get(name.as_bytes()) }?;
@@ -101,7 +101,7 @@ pub(crate) struct Libcrypto {
 pub(crate) struct LibcryptoKey(Libcrypto, *mut Opaque);
 
 impl Libcrypto {
-    /// Loads the system's; if a provider's module is named, its ciphers are that module's, as a program has them that names it.
+    /// Loads the system's libcrypto, and with `provider` takes the ciphers of this provider's module, as a program does that names it.
     pub(crate) fn load(provider: Option<&Path>) -> Result<Self> {
         // SAFETY: it is the libcrypto that the system's own programs load by this name. Each type is that of the function of this name in
         // openssl/evp.h, crypto.h and provider.h of version 3. Neither context nor provider is ever freed: the ciphers are used until the end. The
@@ -139,7 +139,7 @@ impl Libcrypto {
         }
     }
 
-    /// Returns name, version and date, as it says them.
+    /// Returns the library's name, version and date.
     pub(crate) fn version(&self) -> &'static str {
         self.version
     }

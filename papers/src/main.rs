@@ -1,4 +1,4 @@
-//! The program `fastgcm-papers`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the same
+//! The program `fastgcm-papers`: replays a source on fast AES-GCM, three papers and two changes of Linux, and prints its tables beside the
 //! tables measured here.
 //!
 //! ```text
@@ -61,7 +61,7 @@ const SOURCES: [(&str, Replay); 5] = [
     ("aesni-2024", aesni_2024::run),
 ];
 
-/// Replays a source on fast AES-GCM: prints its tables beside the same tables measured here, as Markdown.
+/// Replays a source on fast AES-GCM: prints its tables and the corresponding measurements, as Markdown.
 ///
 /// The folder with the source's name has a page about it.
 #[derive(Parser)]
@@ -70,19 +70,19 @@ struct Options {
     /// Names the source
     #[arg(value_parser = PossibleValuesParser::new(SOURCES.map(|source| source.0)))]
     name: String,
-    /// Takes few samples: a glance, in seconds
+    /// Takes few samples (some seconds)
     #[arg(long)]
     quick: bool,
     /// Writes the tables into the source's page
     #[arg(long, conflicts_with_all = ["quick", "check"])]
     write: bool,
-    /// Compares what is quoted and what is counted with the source's page, and fails if it differs
+    /// Compares the quoted and counted cells with the source's page, and fails if they differ
     #[arg(long)]
     check: bool,
-    /// For solaris-2010: fastgcm-openssl as a module of OpenSSL, whose code is run
+    /// For solaris-2010: the module fastgcm-openssl, which is executed
     #[arg(long, value_name = "FILE")]
     provider: Option<PathBuf>,
-    /// For aesni-2024: the folder that `linux.sh` has filled, whose code is run
+    /// For aesni-2024: the folder that `linux.sh` has filled, whose code is executed
     #[arg(long, value_name = "FOLDER")]
     linux: Option<PathBuf>,
     /// Seals the messages whose instructions are counted
@@ -113,14 +113,14 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The heading of a page behind which its tables stand, to the end.
+/// The heading of a page after which its tables stand, to the end.
 const MEASURED: &str = "## Measured\n\n";
 
 /// Compares the answers of all contenders, then replays the source.
 fn measure(options: &Options, replay: Replay) -> Result<Report> {
     let mut machine = Machine::here(concat!("fastgcm-papers ", env!("CARGO_PKG_VERSION")));
     machine.program += if options.quick { ", --quick: a glance, few samples" } else { "" };
-    // Threads are what that source is about.
+    // That source is about threads.
     machine.pinned_to = if options.name == "solaris-2010" { None } else { pin() };
     machine.notes.push(
         if SCRUB { "measured WITH `scrub`: Cargo unified the features of several packages" } else { "measured without `scrub`" }.into(),

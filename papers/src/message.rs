@@ -1,7 +1,7 @@
-//! Whole messages in the styles that the papers compare: how many vectors go through AES at once, whether GHASH has a pass of its own, how the
-//! tail is read, whether the tag has a reduction of its own.
+//! Implements whole messages in the styles that the papers compare. They differ in the vectors that go through AES at once, in a pass of its own for
+//! GHASH, in the reading of the tail, and in a reduction of its own for the tag.
 //!
-//! [`styles()`] lists them. Stitched is not here: that is the library itself. These are written to be compared with each other, and plainly: a
+//! [`styles()`] lists them. Stitched is the library itself, and not here. These styles are written simply, to be compared with each other: a
 //! loop where the library has straight-line code.
 
 use crate::{
@@ -28,14 +28,14 @@ pub(crate) struct Key {
     powers: Powers,
 }
 
-/// The order in which a message is done.
+/// The order of the steps of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// AES and GHASH each have a pass over the whole text; else they take turns, one group of vectors each.
+    /// AES and GHASH each have a pass over the whole text; otherwise they alternate after each group of vectors.
     pub(crate) two_passes: bool,
-    /// The lengths are hashed together with the last blocks; else with a reduction of their own.
+    /// The lengths are hashed together with the last blocks; otherwise with a reduction of their own.
     pub(crate) folded_tag: bool,
-    /// Sealing, each group is hashed beside the AES of the one behind it. (Opening, ciphertext need not wait for AES.)
+    /// When sealing, a group is hashed in parallel with the AES of the next one. (When opening, ciphertext need not wait for AES.)
     pub(crate) pipelined: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>, const WAYS: usize>(s: S, bytes: &[u
     key
 }
 
-/// Seals or opens in place, `WAYS` vectors at once, and returns the tag that the message has or should have.
+/// Seals or opens in place, `WAYS` vectors at once. Returns the correct tag.
 #[inline(always)]
 pub(crate) fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: bool>(
     s: S,
@@ -83,10 +83,10 @@ pub(crate) fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SE
             absorb!(part, None);
         }
     }
-    // Vectors of one block, a tail of less than four: it is done as the post of 2019 does it.
+    // With vectors of one block, a tail of less than four is processed as in the post of 2019.
     let right = if T::FROM_THE_RIGHT && S::BLOCKS == 1 && WAYS == 4 { text.len() % whole } else { 0 };
     let groups = text.len() - right;
-    // With a folded tag, the last part is left for the end, be it whole.
+    // With a folded tag, the last part is left for the end, even if it is whole.
     let last_at = groups.saturating_sub(1) / whole * whole;
     for part in 0..groups.div_ceil(whole) {
         let at = part * whole;
@@ -110,7 +110,7 @@ pub(crate) fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SE
     }
     if right > 0 {
         hash = if text.len() < 16 {
-            // Fewer than 16 bytes stand at the end of so many.
+            // Fewer than 16 bytes are right-aligned in 16.
             let (mut sixteen, from) = ([0; 16], 16 - text.len());
             sixteen[from..].copy_from_slice(text);
             let hash = from_the_right::<S, M, SEAL>(s, key, counter, hash, &mut sixteen, from);
@@ -186,7 +186,7 @@ fn from_the_right<S: Isa, M: Multiply<S>, const SEAL: bool>(
     M::reduce(s, sum, s.first(key.powers.constants(blocks)))
 }
 
-/// Returns the 16 bytes from there on as a number.
+/// Returns the 16 bytes at `at` as a number.
 fn read_word(text: &[u8], at: usize) -> u128 {
     text[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
@@ -247,7 +247,7 @@ fn encrypt<S: Isa>(s: S, key: &Key, block: u128) -> u128 {
     s.fold(s.keep_first(s.last_round(x, prev, s.state(s.splat(*last)), s.splat(0)), 16))
 }
 
-/// The distance of the first counter of lane l from J0, mirrored.
+/// For each lane, the distance of its first counter from J0, mirrored.
 static LANES: [u8; 64] = {
     let mut lanes = [0; 64];
     (lanes[0], lanes[16], lanes[32], lanes[48]) = (1, 2, 3, 4);
@@ -301,10 +301,10 @@ macro_rules! styles {
             }
         )+
 
-        /// Names of all styles.
+        /// The names of all styles.
         pub(crate) const STYLES: &[&str] = &[$($name),+];
 
-        /// Returns all styles, for that back end.
+        /// Returns all styles for this back end.
         pub(crate) fn styles(backend: Backend) -> Vec<AnyStyle> {
             vec![$(AnyStyle::new::<$style>(backend)),+]
         }
@@ -312,29 +312,29 @@ macro_rules! styles {
 }
 
 styles! {
-    /// AES has a pass over the whole text, GHASH another, each 8 vectors at a time: as many reductions as if they took turns.
+    /// AES has a pass over the whole text, GHASH another, each 8 vectors at a time, with as many reductions as if they alternated.
     TwoPasses "two passes": KeyFolded, 8 ways, Masked, two passes true, folded tag false, pipelined false;
-    /// AES and GHASH take turns, 8 vectors each; text and lengths have one reduction.
+    /// AES and GHASH alternate, 8 vectors each; text and lengths have one reduction.
     Folded "K'": KeyFolded, 8 ways, Masked, two passes false, folded tag true, pipelined false;
-    /// The same with the 18 instructions of the baseline.
+    /// [`Folded`] with the 18 instructions of the baseline.
     FoldedBefore "baseline": Baseline, 8 ways, Masked, two passes false, folded tag true, pipelined false;
     /// AAD, text and lengths have a reduction each.
     ThreeReductions "K', three reductions": KeyFolded, 8 ways, Masked, two passes false, folded tag false, pipelined false;
-    /// The same with the baseline.
+    /// [`ThreeReductions`] with the baseline.
     ThreeReductionsBefore "baseline, three reductions": Baseline, 8 ways, Masked, two passes false, folded tag false, pipelined false;
     /// 2010, standard: one block, one reduction.
     Standard2010 "standard, N = 1": Of2010, 1 ways, Masked, two passes false, folded tag false, pipelined false;
     /// 2010, packed: four blocks, one reduction.
     Packed2010 "packed, N = 4": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined false;
-    /// And pipelined: a group is hashed beside the AES of the next one (section 2.1, figure 2).
+    /// [`Packed2010`], pipelined: a group is hashed in parallel with the AES of the next one (section 2.1, figure 2).
     Pipelined2010 "packed, N = 4, pipelined": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined true;
     /// Linux on Arm before 2019: two at a time, the tail through a buffer, the tag on its own.
     TwoWays "2-way, stack buffer": KeyFolded, 2 ways, StackBuffer, two passes false, folded tag false, pipelined false;
-    /// And after: four, the tail at once from the right to the left, the lengths as a block of their own.
+    /// Linux on Arm since 2019: four at a time, the tail at once from the right to the left, the lengths as a block of their own.
     FromTheRight "4-way, tail from the right": KeyFolded, 4 ways, Right, two passes false, folded tag false, pipelined false;
-    /// The same with ours for the tail: overlapping loads, the tag folded in.
+    /// [`FromTheRight`] with our tail: overlapping loads, the tag folded in.
     FourWays "4-way, overlapping, folded tag": KeyFolded, 4 ways, Overlapping, two passes false, folded tag true, pipelined false;
-    /// Five, which that author found best for counter mode alone.
+    /// Five at a time, which the author of the post found best for counter mode alone.
     FiveWays "5-way, overlapping, folded tag": KeyFolded, 5 ways, Overlapping, two passes false, folded tag true, pipelined false;
 }
 
@@ -342,18 +342,18 @@ styles! {
 pub(crate) struct AnyStyle {
     pub(crate) name: &'static str,
     backend: Backend,
-    answer: fn(Backend, Question<'_>) -> u128,
+    answer: fn(Backend, Request<'_>) -> u128,
 }
 
-/// A question to a style. The answer is a tag or a hash, where there is one.
-enum Question<'a> {
+/// A request to a style. The result is a tag or a hash, where there is one.
+enum Request<'a> {
     Expand(&'a mut Key, &'a [u8]),
     Crypt(bool, &'a mut Key, &'a [u8; 12], &'a [u8], &'a mut [u8]),
     Keystream(&'a Key, &'a [u8; 12], usize, &'a mut [u8]),
     Ghash(&'a Key, &'a [u8]),
 }
 
-struct Answer<'a, Y>(Question<'a>, PhantomData<Y>);
+struct Answer<'a, Y>(Request<'a>, PhantomData<Y>);
 
 impl<Y: Style> Job for Answer<'_, Y> {
     type Output = u128;
@@ -361,11 +361,11 @@ impl<Y: Style> Job for Answer<'_, Y> {
     #[inline(always)]
     fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> u128 {
         match self.0 {
-            Question::Expand(new, key) => *new = Y::expand(s, key),
-            Question::Crypt(true, key, nonce, aad, text) => return Y::crypt::<S, true>(s, key, nonce, aad, text),
-            Question::Crypt(false, key, nonce, aad, text) => return Y::crypt::<S, false>(s, key, nonce, aad, text),
-            Question::Keystream(key, nonce, from, text) => Y::keystream(s, key, nonce, from, text),
-            Question::Ghash(key, text) => return Y::ghash(s, key, text),
+            Request::Expand(new, key) => *new = Y::expand(s, key),
+            Request::Crypt(true, key, nonce, aad, text) => return Y::crypt::<S, true>(s, key, nonce, aad, text),
+            Request::Crypt(false, key, nonce, aad, text) => return Y::crypt::<S, false>(s, key, nonce, aad, text),
+            Request::Keystream(key, nonce, from, text) => Y::keystream(s, key, nonce, from, text),
+            Request::Ghash(key, text) => return Y::ghash(s, key, text),
         }
         0
     }
@@ -373,29 +373,29 @@ impl<Y: Style> Job for Answer<'_, Y> {
 
 impl AnyStyle {
     fn new<Y: Style>(backend: Backend) -> Self {
-        let answer = |backend: Backend, question: Question<'_>| backend.run(Answer(question, PhantomData::<Y>)).unwrap_or(0);
+        let answer = |backend: Backend, request: Request<'_>| backend.run(Answer(request, PhantomData::<Y>)).unwrap_or(0);
         Self { name: Y::NAME, backend, answer }
     }
 
     /// Derives a key of 16, 24 or 32 bytes.
     pub(crate) fn expand(&self, key: &[u8]) -> Key {
         let mut new = Key { keys: [0; 15], rounds: 0, powers: Powers::NONE };
-        (self.answer)(self.backend, Question::Expand(&mut new, key));
+        (self.answer)(self.backend, Request::Expand(&mut new, key));
         new
     }
 
-    /// Seals or opens in place, and returns the tag that the message has or should have.
+    /// Seals or opens in place. Returns the correct tag.
     pub(crate) fn crypt(&self, seal: bool, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
-        (self.answer)(self.backend, Question::Crypt(seal, key, nonce, aad, text)).to_le_bytes()
+        (self.answer)(self.backend, Request::Crypt(seal, key, nonce, aad, text)).to_le_bytes()
     }
 
-    /// Encrypts in counter mode alone, from that block of the message on.
+    /// Encrypts in counter mode alone, from block `from` of the message on.
     pub(crate) fn keystream(&self, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
-        (self.answer)(self.backend, Question::Keystream(key, nonce, from, text));
+        (self.answer)(self.backend, Request::Keystream(key, nonce, from, text));
     }
 
     /// Hashes whole blocks alone, from zero. The result's highest bit is the block's first.
     pub(crate) fn ghash(&self, key: &Key, text: &[u8]) -> u128 {
-        (self.answer)(self.backend, Question::Ghash(key, text))
+        (self.answer)(self.backend, Request::Ghash(key, text))
     }
 }

@@ -1,4 +1,4 @@
-//! Ways to multiply two elements of GF(2^128), each a product and a reduction: the algebra, and nothing else.
+//! Multiplications of two elements of GF(2^128), each a product and a reduction.
 //!
 //! A product of two blocks has 255 bits; what is left of it modulo P has 128. There are two ways to the first ([`Product`]), and five from there
 //! to the second ([`Reduce`]); any two go together, as [`By`], which is a multiplication like those that the library's table names
@@ -34,7 +34,7 @@ pub(crate) type Sparing = By<Karatsuba, Shifts>;
 
 impl<S: Bits, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
     type Short = Self;
-    /// Blocks, and what the tables hold for their powers.
+    /// The entries of the tables for blocks and powers.
     type Ready = [S::V; 3];
     /// The product's low, middle and high part: 128 bits each, the middle one 64 bits higher than the low one.
     type Sum = [S::V; 3];
@@ -147,17 +147,17 @@ pub(crate) fn step<S: Vectors, M: Multiply<S>>(s: S, block: S::V, (first, second
 // With a = a0 + a1·x^64 and b likewise, the product is a0·b0 + (a0·b1 + a1·b0)·x^64 + a1·b1·x^128. Sums over many blocks are taken part by
 // part: the middle one is put in its place only once, before the reduction.
 
-/// A way to the three parts.
+/// A multiplication that returns the three parts.
 pub(crate) trait Product<S: Vectors>: Copy {
-    /// Returns what is stored for the factor `b`.
+    /// Returns the table entries of the factor `b`.
     fn table(s: S, b: S::V) -> (S::V, S::V);
-    /// Returns the parts of one product, or what [`sum`](Self::sum) makes them of.
+    /// Returns the parts of one product, or the terms from which [`sum`](Self::sum) computes them.
     fn product(s: S, a: S::V, first: S::V, second: S::V) -> [S::V; 3];
     /// Returns the low, middle and high part of a sum of products.
     fn sum(s: S, parts: [S::V; 3]) -> [S::V; 3];
 }
 
-/// The product by four multiplications, as one learns it at school.
+/// The schoolbook product: four multiplications.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Schoolbook;
 
@@ -206,9 +206,9 @@ impl<S: Vectors> Product<S> for Karatsuba {
 // product (low, high) all of these give low·x^-128 + high. The power that the blocks meet is stored times x, which makes up for the
 // one bit by which a mirrored product is short; [`Mirror`] does without that, and shifts the product instead.
 
-/// A way to reduce.
+/// A reduction.
 pub(crate) trait Reduce<S: Bits>: Copy {
-    /// Returns the factor as this reduction wants it; `b` is a power of H times x.
+    /// Returns the factor in this reduction's form; `b` is a power of H times x.
     #[inline(always)]
     fn power(_: S, b: S::V) -> S::V {
         b
@@ -272,7 +272,7 @@ fn horner<S: Bits>(s: S, digits: S::V, p: S::V) -> S::V {
     s.xor3(s.high_halves(digits, zero), s.clmul::<false, false>(digits, p), end)
 }
 
-/// The same as [`Montgomery`] with shifts: multiplying by a polynomial of three terms is three shifts. For processors on which a carry-less
+/// [`Montgomery`] with shifts: multiplying by a polynomial of three terms is three shifts. For processors on which a carry-less
 /// multiplication takes 8 cycles or more (before Haswell).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shifts;
@@ -296,7 +296,7 @@ fn out<S: Bits>(s: S, v: S::V) -> S::V {
 }
 
 /// The reduction that shifts the product by the one bit by which it is short, then does `R`; the power is not stored times x. That is how it was
-/// done (15 instructions, says the paper of 2010) before somebody saw that the key can carry the bit.
+/// done (15 instructions, says the paper of 2010) before the key carried the bit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mirror<R>(R);
 

@@ -1,4 +1,4 @@
-//! The tables of one source: written as Markdown, and compared with the page.
+//! Writes the tables of a source as Markdown, and compares them with the page.
 
 use anyhow::{Context, Result, ensure};
 use fastgcm_measure::Machine;
@@ -7,7 +7,7 @@ use fastgcm_measure::Machine;
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) machine: Machine,
-    /// In the order of the source.
+    /// The tables, in the order of the source.
     pub(crate) tables: Vec<Table>,
 }
 
@@ -16,25 +16,25 @@ pub(crate) struct Report {
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) head: Vec<String>,
-    /// Each begins with its name.
+    /// The rows, each beginning with its name.
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
     pub(crate) cells: Cells,
 }
 
-/// How the cells of a table, except those that quote the source, come about.
+/// The kind of a table's cells, except those that quote the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cells {
-    /// They are times or ratios of times, and differ from run to run.
+    /// Times or ratios of times, which differ from run to run.
     Timed,
-    /// They are counts that depend on the compiler and on the library's version: within a tenth they are the page's.
+    /// Counts that depend on the compiler and the library's version: they are within a tenth of the page's.
     Compiled,
-    /// They are counts that depend on nothing but the source of a variant: they are the page's.
+    /// Counts that depend only on the source of a variant: they equal the page's.
     Counted,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Makes a table without rows.
     pub(crate) fn new(title: impl Into<String>, cells: Cells, head: impl IntoIterator<Item = impl ToString>) -> Self {
         let head = head.into_iter().map(|cell| cell.to_string()).collect();
         Self { title: title.into(), head, rows: Vec::new(), notes: Vec::new(), cells }
@@ -57,12 +57,12 @@ impl Table {
 }
 
 impl Report {
-    /// A report without tables.
+    /// Makes a report without tables.
     pub(crate) fn new(machine: Machine) -> Self {
         Self { machine, tables: Vec::new() }
     }
 
-    /// The machine and these tables, as they stand on the page.
+    /// Returns the machine and these tables as on the page.
     pub(crate) fn markdown(&self, is_wanted: impl Fn(&Table) -> bool) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text = self.machine.lines().into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("; ") + ".\n";
@@ -76,7 +76,7 @@ impl Report {
         text
     }
 
-    /// The tables of times, as CSV: a line for each cell.
+    /// Returns the tables of times as CSV, with a line for each cell.
     pub(crate) fn times(&self) -> String {
         let mut text = "table,row,column,best,middle\n".to_owned();
         for table in self.tables.iter().filter(|table| table.is_times()) {
@@ -90,8 +90,8 @@ impl Report {
         text
     }
 
-    /// Compares with the page what the tables quote and what they count, `compiled` cells too if the program is the one of the page: a release
-    /// build. Returns how many cells that are. A table whose title the page has not is of another processor.
+    /// Compares the quoted and counted cells with the page, and the `compiled` ones if the program is a release build, as for the page. Returns
+    /// the number of compared cells. A table that the page lacks is of another processor.
     pub(crate) fn compare(&self, page: &str, compiled: bool) -> Result<usize> {
         let mut compared = 0;
         for table in &self.tables {

@@ -1,6 +1,6 @@
-//! Tests of what all sources share: every variant gives what the standard gives, is proved to where that can be, and does what its name says.
-//! Each source has a test of its own beside its tables; [`replay`] gives it a report whose times are those of a clock that shows whose time
-//! stands where.
+//! Tests of the common parts: every variant gives the standard's answers, is proved to where possible, and does what its name says.
+//! Each source has a test of its own next to its tables; [`replay`] gives it a report with the times of a simulated clock, which show whose
+//! time is in which cell.
 
 use crate::{
     SOURCES,
@@ -13,7 +13,7 @@ use crate::{
     },
     multiply::{self, NAMES, Visit},
     report::Report,
-    trace::{Done, Kind, Trace, trace},
+    trace::{Kind, Operations, Trace, trace},
 };
 use fastgcm::{
     Backend,
@@ -29,19 +29,19 @@ use std::{
     time::Duration,
 };
 
-/// Says how many cases were checked, and fails unless it was all of them.
+/// Prints the number of checked cases, and fails unless all were checked.
 pub(crate) fn passed(name: &str, count: usize, expected: usize) {
     assert_eq!(count, expected, "{name}");
 }
 
-/// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
+/// Returns the rows that this machine can run, or those that `FASTGCM_ONLY` names.
 pub(crate) fn rows() -> Vec<Backend> {
     let only = std::env::var("FASTGCM_ONLY").ok();
     let wanted = |backend: &Backend| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()));
     Backend::available().filter(wanted).collect()
 }
 
-/// Bytes that look random.
+/// Returns pseudorandom bytes.
 pub(crate) fn bytes(n: usize, seed: u64) -> Vec<u8> {
     let mut x = seed | 1;
     let mut next = || {
@@ -53,19 +53,19 @@ pub(crate) fn bytes(n: usize, seed: u64) -> Vec<u8> {
     (0..n).map(|_| next()).collect()
 }
 
-/// The time on the clock of [`replay`]: nanoseconds by names and sizes, all of them different.
+/// Returns the time on the simulated clock of [`replay`]: nanoseconds by names and sizes, all of them different.
 fn time(group: &str, bytes: usize, contender: &str) -> f64 {
     let mut hasher = DefaultHasher::new();
     (group, bytes, contender).hash(&mut hasher);
     (1000 + hasher.finish() % 100_000) as f64
 }
 
-/// How many times faster `new` is than `old`, on that clock.
+/// Returns how many times faster `new` is than `old` on the simulated clock.
 pub(crate) fn faster(group: &str, bytes: usize, old: &str, new: &str) -> f64 {
     time(group, bytes, old) / time(group, bytes, new)
 }
 
-/// The counts of [`replay`]: affine in the blocks, with other numbers for each style and key.
+/// Returns the counts of [`replay`]: affine in the blocks, with other numbers for each style and key.
 pub(crate) fn count(style: &str, key: usize, bytes: usize) -> u64 {
     let part = |salt: u64| time(style, key, "instructions") as u64 % salt + salt;
     part(1009) + part(127) * (bytes as u64 / 16)
@@ -84,8 +84,8 @@ impl aead::Implementation for Named {
     }
 }
 
-/// Replays a source by a clock of our own, and compares with its page what is quoted, and what is counted without a processor. Each table of
-/// times shows the best sample and the one in the middle. Returns the report and the number of cells that were compared.
+/// Replays a source with a simulated clock, and compares the quoted cells, and those counted without a processor, with its page. Each table of
+/// times shows the best sample and the median. Returns the report and the number of compared cells.
 pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     let [openssl, before, sse, avx, provider] = ["OpenSSL", "Linux before", "Linux sse", "Linux avx", "provider"].map(Named);
     let measure = |case: Case, contenders: &mut [Contender<'_>]| {
@@ -131,7 +131,7 @@ pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     (report, compared)
 }
 
-/// A case's name says what a style does: it seals or opens, with that key, AAD and text. And what is stepped through gives the standard's answers.
+/// A style does what its case's name says: it seals or opens, with that key, AAD and text. The messages whose instructions are counted are right.
 #[test]
 fn cases_do_what_they_say() {
     let style = style(Backend::Portable, "K'").unwrap();
@@ -154,7 +154,7 @@ fn cases_do_what_they_say() {
     assert_eq!((stepped.len(), markers.get()), (2, 4));
 }
 
-/// Pairs of factors: every pair of single bits, which fixes a bilinear function, and 10,000 others.
+/// Returns pairs of factors: every pair of single bits, which determines a bilinear function, and 10,000 others.
 pub(crate) fn pairs() -> impl Iterator<Item = (u128, u128)> {
     let bits = (0..128).flat_map(|i| (0..128).map(move |j| (1 << i, 1 << j)));
     let random = bytes(320_000, 5);
@@ -162,13 +162,13 @@ pub(crate) fn pairs() -> impl Iterator<Item = (u128, u128)> {
     bits.chain((0..10_000).map(move |i| (numbers[2 * i], numbers[2 * i + 1])))
 }
 
-/// The model's product of two numbers whose highest bit is the block's first.
+/// Returns the model's product of two numbers whose highest bit is the block's first.
 pub(crate) fn standard(a: u128, b: u128) -> u128 {
     u128::from_be_bytes(multiply_blocks(&a.to_be_bytes(), &b.to_be_bytes()))
 }
 
-/// On symbols, each multiplication is that of SP 800-38D for all inputs: the library's own proof. And it can fail. And each does what its name
-/// says, by counts: so what is measured under a name is that multiplication.
+/// Each multiplication equals that of SP 800-38D for all inputs, by the library's proof on symbols, which can fail; and its counts are those of
+/// its name, so that the measured multiplication is the named one.
 #[test]
 fn every_multiplication_proved_and_counted() {
     #[derive(Default)]
@@ -176,7 +176,7 @@ fn every_multiplication_proved_and_counted() {
     impl Visit<Symbolic> for Proofs {
         fn visit<M: Multiply<Symbolic>>(&mut self, name: &'static str, multiply: M) {
             prove(multiply, Fault::None).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
-            // Two that every product meets. (All eight, and which of them a multiplication meets, are tested in the library.)
+            // Two faults that affect every product. (The library tests all eight.)
             assert!([Fault::OtherHalves, Fault::ShortProduct].into_iter().all(|fault| prove(multiply, fault).is_err()), "{name}");
             self.0.push(name);
         }
@@ -220,22 +220,22 @@ fn every_multiplication_proved_and_counted() {
     assert_eq!((done.live(), done.latency()), (2, 3));
 }
 
-/// Traces a way to hash so many blocks.
-pub(crate) fn hash<const B: usize, M: Multiply<Trace<B>>>(blocks: usize, by: impl Fn(Trace<B>, &Powers, &[u8]) -> u128) -> Done {
+/// Traces the hashing of this many blocks.
+pub(crate) fn hash<const B: usize, M: Multiply<Trace<B>>>(blocks: usize, by: impl Fn(Trace<B>, &Powers, &[u8]) -> u128) -> Operations {
     let (s, text) = (Trace::<B>, bytes(16 * blocks, 1));
     let powers = Powers::new::<_, M>(s, 0x1234_5678, 48);
     trace(|| by(s, &powers, &text))
 }
 
-/// Lengths of texts: around every border of 48 blocks, and some turns.
+/// Returns lengths of texts: around every boundary of 48 blocks, and of some iterations.
 fn lengths() -> Vec<usize> {
     (0..=16 * 49 + 1).chain([1023, 1024, 1025, 1535, 1536, 1537, 2048, 4000, 4096]).collect()
 }
 
-/// Hashes each length by every multiplication and every way to aggregate.
+/// Hashes each length with every multiplication and every aggregation.
 struct Hashes<'a>(&'a [u8], &'a [u8; 16]);
 
-/// Blocks, and vectors, for each reduction.
+/// The numbers of blocks, and of vectors, for each reduction.
 const PACKED: [usize; 7] = [1, 2, 4, 8, 16, 32, 48];
 const DEFERRED: [usize; 3] = [1, 4, 8];
 
@@ -286,7 +286,7 @@ fn every_way_to_aggregate_at_every_length() {
     }
 }
 
-/// Every length around two groups of the widest vectors, with and without AAD.
+/// Every style gives the standard's answers for every length around two groups of the widest vectors, with and without AAD.
 #[test]
 fn every_style_at_every_length() {
     let (text, aad, nonce) = (bytes(1100, 1), bytes(300, 2), [7; 12]);
@@ -316,7 +316,7 @@ fn every_style_at_every_length() {
 }
 
 /// Each style does what its name says with 12 bytes of AAD and 500 of text, 31 blocks and a quarter: how often GHASH follows AES, its
-/// multiplications, and how often a part of a vector is read. All by reckoning; so each column of the table of styles is seen here.
+/// multiplications, and how often a part of a vector is read. The numbers are calculated; each column of the table of styles occurs here.
 #[test]
 fn every_style_counted() {
     fn of<Y: Style>() -> (&'static str, [usize; 3]) {
@@ -325,7 +325,7 @@ fn every_style_counted() {
         let done = trace(|| Y::crypt::<_, true>(s, &mut key, &[2; 12], &[3; 12], &mut [4; 500]));
         (Y::NAME, [done.turns(Kind::Round, Kind::Multiplication), done.multiplications(), done.count(Kind::PartLoad)])
     }
-    /// For AAD, 32 blocks and lengths, so many each; and so many for each reduction: of AAD, of groups, perhaps of the lengths.
+    /// Returns the multiplications for AAD, 32 blocks and lengths, and for each reduction: of AAD, of groups, perhaps of the lengths.
     const fn multiplications(each: usize, reduction: usize, reductions: usize) -> usize {
         34 * each + reduction * reductions
     }

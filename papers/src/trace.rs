@@ -1,9 +1,9 @@
-//! An instruction set that computes nothing and writes down everything: what a technique *does*, which a correct tag cannot show.
+//! An instruction set that computes nothing and records every operation: what a technique *does*, which a correct tag cannot show.
 //!
 //! A vector is the number of the operation that it came from. From the list of operations follow their counts, how many must wait for each
 //! other, and how many vectors are alive at once in the order in which they stand.
 //!
-//! What a compiler does away with is not counted: XOR with a zero that is known, shuffles of it, and constants.
+//! Operations that a compiler removes are not counted: XOR with a known zero, shuffles of it, and constants.
 
 use fastgcm::internals::{Bits, Isa, Vectors};
 use std::{
@@ -45,34 +45,34 @@ struct Operation {
     uses: [usize; 3],
 }
 
-/// The number of no operation: there is no operand.
+/// The number for a missing operand.
 const NONE: usize = usize::MAX;
 
 thread_local! {
-    /// How often `trace` has been called.
+    /// The number of calls of `trace`.
     static RUN: Cell<u128> = const { Cell::new(0) };
     static OPERATIONS: RefCell<Vec<Operation>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The operations that were done, in order.
+/// The recorded operations, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done(Vec<Operation>);
+pub(crate) struct Operations(Vec<Operation>);
 
-/// Traces what `work` does.
-pub(crate) fn trace<T>(work: impl FnOnce() -> T) -> Done {
+/// Records the operations of `work`.
+pub(crate) fn trace<T>(work: impl FnOnce() -> T) -> Operations {
     OPERATIONS.take();
     RUN.set(RUN.get() + 1);
     work();
-    Done(OPERATIONS.take())
+    Operations(OPERATIONS.take())
 }
 
-impl Done {
+impl Operations {
     /// Counts one kind.
     pub(crate) fn count(&self, kind: Kind) -> usize {
         self.0.iter().filter(|operation| operation.kind == kind).count()
     }
 
-    /// Counts how often one of the second kind comes next after one of the first, whatever else stands between them: how often they take turns.
+    /// Counts how often the second kind follows the first, ignoring other operations in between: how often they alternate.
     pub(crate) fn turns(&self, first: Kind, second: Kind) -> usize {
         let kinds: Vec<Kind> = self.0.iter().map(|operation| operation.kind).filter(|kind| [first, second].contains(kind)).collect();
         kinds.windows(2).filter(|pair| **pair == [first, second]).count()
@@ -83,13 +83,13 @@ impl Done {
         self.count(Kind::Multiplication) + self.count(Kind::Folding)
     }
 
-    /// Counts what is done in registers.
+    /// Counts the operations in registers.
     pub(crate) fn operations(&self) -> usize {
         self.0.iter().filter(|operation| operation.kind.cycles() > 0).count()
     }
 
-    /// Returns the longest chain of operations that wait for each other, in cycles of Skylake: 7 for a multiplication, 4 for a round of AES, 1 for
-    /// anything else that is done in registers. (uops.info; loads, which wait for nothing here, are 0.)
+    /// Returns the longest chain of dependent operations, in cycles of Skylake: 7 for a multiplication, 4 for a round of AES, 1 for
+    /// any other operation in registers. (uops.info; loads, which depend on nothing here, are 0.)
     pub(crate) fn latency(&self) -> usize {
         let mut ready = Vec::with_capacity(self.0.len());
         for operation in &self.0 {
@@ -99,8 +99,8 @@ impl Done {
         ready.into_iter().max().unwrap_or(0)
     }
 
-    /// Returns the greatest number of vectors that have been made, and will still be used: what has to be in registers. Constants are not counted,
-    /// nor is what is loaded only to be an operand at once (it can come from memory).
+    /// Returns the largest number of live vectors, which have to be in registers. Constants are not counted, nor are loads that are used at once as an
+    /// operand (which can come from memory).
     pub(crate) fn live(&self) -> usize {
         let mut last_use = vec![0; self.0.len()];
         for (at, operation) in self.0.iter().enumerate() {
@@ -131,11 +131,11 @@ impl Kind {
     }
 }
 
-/// The upper half of a number that was made of a vector, with the run added; the lower says of which, so that what is made of it waits for
-/// that. Greater than the upper half of any constant.
+/// The upper half of a number that was made of a vector, plus the run; the lower half is the vector, so that later operations depend on
+/// it. Greater than the upper half of any constant.
 const OF_A_VECTOR: u128 = 0xff5e_ed00_0000_0000;
 
-/// Writes an operation down.
+/// Records an operation.
 fn note(kind: Kind, uses: &[V]) -> V {
     let mut operands = [NONE; 3];
     operands.iter_mut().zip(uses).for_each(|(operand, used)| *operand = used.0);
@@ -153,7 +153,7 @@ fn is_zero(v: V) -> bool {
     kind(v) == Kind::Zero
 }
 
-/// A load of `n` bytes into a vector of `whole`.
+/// Records a load of `n` bytes into a vector of `whole`.
 fn load(n: usize, whole: usize) -> V {
     let kind = match n {
         0 => Kind::Zero,
@@ -187,7 +187,7 @@ impl<const B: usize> Vectors for Trace<B> {
         match block {
             0 => note(Kind::Zero, &[]),
             _ if block >> 64 == OF_A_VECTOR + RUN.get() => note(Kind::Other, &[V(block as u64 as usize)]),
-            // Of a run before: a power of H.
+            // A vector of an earlier run: a power of H.
             _ if block >> 64 >= OF_A_VECTOR => note(Kind::Load, &[]),
             _ => note(Kind::Constant, &[]),
         }

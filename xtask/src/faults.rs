@@ -1,14 +1,14 @@
-//! `cargo xtask faults [NAME]...`: the faults that `faults.txt` of each crate names are planted in a copy (`planted.rs`), and tests must find them. A
-//! table of faults that are excluded says little if nobody has seen the tests fail.
+//! `cargo xtask faults [NAME]...`: plants the faults of each crate's `faults.txt` in a copy (`planted.rs`), where tests must find them. A test that
+//! has never failed proves little.
 //!
-//! These files have what no mutation operator makes: the faults of others (F1 to F21 of docs/security-model.md), wrong powers, lanes and
-//! constants in the kernels, secrets that are left in memory or change the time of a call, salts that are not drawn, files that are
+//! These files have faults that no mutation operator makes: those of other libraries (F1 to F21 of docs/security-model.md), wrong powers, lanes and
+//! constants in the kernels, secrets that remain in memory or change the time of a call, salts that are not drawn, files that are
 //! named before they are on the disk. `cargo xtask mutants` does the rest.
 //!
-//! The gate plants F1 to F21, and sees that all others still have their place. The full run plants all, or the i-th part of n with
-//! `FASTGCM_SHARD=i/n`. `cargo xtask faults --proof [NAME]...` has the proof of machine code look for them in place of the tests, and tells
-//! which it does not find: docs/proof.md explains these. Faults of Python want a Python that has the wheel and what its tests want: the check `data` plants them, by
-//! `cargo xtask faults --python PYTHON [NAME]...`.
+//! The gate plants F1 to F21, and checks that all others still have their place. The full run plants all, or the i-th part of n with
+//! `FASTGCM_SHARD=i/n`. `cargo xtask faults --proof [NAME]...` uses the proof of machine code instead of the tests, and prints the faults that it
+//! does not find: docs/proof.md explains these. Faults of Python need a Python with the wheel and the packages of its tests: the check `data` plants
+//! them with `cargo xtask faults --python PYTHON [NAME]...`.
 
 use crate::{
     planted::{Copy, Fault, PROOF, Verdict},
@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
-/// All of them; or those whose names are given.
+/// Plants all faults, or the named ones.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let (python, proof, names) = match arguments {
         [option, python, names @ ..] if option == "--python" => (Some(python), false, names),
@@ -34,11 +34,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     if root.join(PAGE).exists() {
         check_page(root, &faults)?;
     }
-    let is_wanted = |fault: &&Fault| match (names.is_empty(), python, of_others(fault)) {
+    let is_wanted = |fault: &&Fault| match (names.is_empty(), python, is_published(fault)) {
         (false, ..) => names.contains(&fault.name),
         (true, Some(_), _) => fault.of == "fastgcm-python",
         (true, None, _) if proof => fault.of == "fastgcm",
-        (true, None, is_of_others) => fault.of != "fastgcm-python" && (full() || is_of_others) && fault.tests != "proof",
+        (true, None, published) => fault.of != "fastgcm-python" && (full() || published) && fault.tests != "proof",
     };
     let (i, n) = if names.is_empty() { shard() } else { (1, 1) };
     let wanted = faults.iter().filter(is_wanted).enumerate().filter(|(number, _)| number % n == i - 1).map(|(_, fault)| fault);
@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             return Ok(PROOF.to_owned());
         }
         let Some(python) = python else { return Ok(fault.line()) };
-        // The package of the copy, which Python finds before the one that is installed, has the libraries of that one; or its own (`built`).
+        // Python finds the copy's package before the installed one. It has the libraries of the installed one, or its own (`built`).
         let package = copy.root.join("crates/fastgcm-python/python/fastgcm").display().to_string();
         let installed = format!("cp $('{python}' -c 'import fastgcm, os; print(os.path.dirname(fastgcm.__file__))')/*.so '{package}'");
         let built = format!("cargo build -p fastgcm-python\ncp ../build/debug/libfastgcm_python.so '{package}/_fastgcm.abi3.so'");
@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         Ok(format!("{library}\nPYTHONPATH='{package}/..' timeout --kill-after=5 300 {pytest}"))
     };
     let wanted = wanted.map(|fault| Ok((fault, line(fault)?))).collect::<Result<Vec<_>>>()?;
-    // Controls come first: they share one library, and behind a fault the library would be compiled anew.
+    // Controls come first: they share one library, which would be compiled again after a fault.
     wanted.iter().map(|(_, line)| line).collect::<BTreeSet<_>>().into_iter().try_for_each(|line| copy.control(line))?;
     for (fault, line) in wanted {
         let start = Instant::now();
@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
                 println!("{} not refuted, {} s ({})", fault.name, start.elapsed().as_secs(), fault.why)
             }
             Verdict::Missed => missed.push(format!("{} ({})", fault.name, fault.why)),
-            Verdict::Unbuilt(said) => missed.push(format!("{} does not compile:\n{said}", fault.name)),
+            Verdict::Unbuilt(output) => missed.push(format!("{} does not compile:\n{output}", fault.name)),
         }
     }
     ensure!(missed.is_empty(), "planted, and not found:\n  {}", missed.join("\n  "));
@@ -78,14 +78,14 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// F1 to F21.
-fn of_others(fault: &Fault) -> bool {
+/// Returns true for F1 to F21.
+fn is_published(fault: &Fault) -> bool {
     fault.name.strip_prefix('f').is_some_and(|number| number.len() == 2 && number.parse::<u8>().is_ok())
 }
 
 const PAGE: &str = "docs/security-model.md";
 
-/// The page names each of the faults of others with the test that bears its name.
+/// Checks that the page names each fault of other libraries with the test that bears its name.
 fn check_page(root: &Path, faults: &[Fault]) -> Result<()> {
     let page = fs::read_to_string(root.join(PAGE))?;
     for n in 1..=21 {
@@ -94,7 +94,7 @@ fn check_page(root: &Path, faults: &[Fault]) -> Result<()> {
         let is_planted = faults.iter().any(|fault| fault.name == name);
         ensure!(is_planted && row.contains(&format!("`{name}_")), "{PAGE}: F{n} is not planted, or its row names no test `{name}_...`");
     }
-    // A cell of the table of adapters has names of faults, or a reason.
+    // Each cell of the table of adapters has names of faults, or a reason.
     let table = page.split("\n## One fault, all adapters\n").nth(1).and_then(|rest| rest.split("\n## ").next());
     for row in table.with_context(|| format!("{PAGE}: no table of adapters"))?.lines().filter(|line| line.starts_with("| ")).skip(1) {
         let cells = row.trim_matches('|').split('|').filter(|cell| !cell.trim().is_empty()).count();

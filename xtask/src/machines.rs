@@ -1,27 +1,27 @@
-//! Other machines, for `cargo xtask cross`. A processor is emulated by qemu as a rule.
+//! The other machines of `cargo xtask cross`. Most processors are emulated by qemu.
 
-/// How programs are built for a machine and run there.
+/// A machine, and how programs are built for it and run there.
 pub(crate) struct Machine {
     /// Its name on the command line, and as rustc calls it.
     pub(crate) name: &'static str,
     pub(crate) triple: &'static str,
-    /// What links programs: Debian's; statically where there is a C library, because qemu needs no files of that machine then. But not where it is this
+    /// The linker: Debian's. It links statically where there is a C library, because qemu then needs no files of that machine, but not for this
     /// machine's own, which chooses its functions by features that qemu does not hide from it.
     pub(crate) linker: &'static str,
-    /// Further programs that must be there, and Debian's packages that have all of them.
+    /// Further programs that must exist, and the Debian packages that contain them.
     pub(crate) needs: &'static [&'static str],
     pub(crate) packages: &'static str,
-    /// Lines for bash, run before in the folder of these builds.
+    /// Lines for bash that run first in the folder of these builds.
     pub(crate) prepare: &'static str,
-    /// What runs a program on the processor `CPU`; `HERE` is that folder.
+    /// The command that runs a program on the processor `CPU`; `HERE` is the folder of these builds.
     pub(crate) runner: &'static str,
-    /// Lines of `ROWS: PROCESSOR; PROCESSOR`, with the rows that these must have beside `portable` (`*`: as many as this machine has). The first of all runs all
-    /// tests, and each 1,000 random messages.
+    /// Lines of `ROWS: PROCESSOR; PROCESSOR`, with the rows that these must have besides `portable` (`*`: any). The first of all runs all tests, and
+    /// each runs 1,000 random messages.
     pub(crate) on: &'static str,
 }
 
 impl Machine {
-    /// Processors, each with its rows.
+    /// Returns the processors, each with its rows.
     pub(crate) fn processors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let lines = self.on.lines().filter_map(|line| line.trim().split_once(':'));
         lines.flat_map(|(rows, processors)| processors.split("; ").map(move |processor| (processor.trim(), rows)))
@@ -38,7 +38,7 @@ pub(crate) const MACHINES: [Machine; 9] = [
         needs: &["qemu-aarch64", "gdb-multiarch"],
         packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gdb-multiarch",
         runner: "qemu-aarch64 -cpu CPU",
-        // With AES and without, and what the kernel conceals of some. rustc says that a Cortex-A72 has AES; a Raspberry Pi 4 has none.
+        // With AES and without, and with features that the kernel conceals. rustc says that a Cortex-A72 has AES; a Raspberry Pi 4 has none.
         on: "aes-neon-eor3 aes-neon vpaes-neon: max
             aes-neon vpaes-neon: max lacking sha3; cortex-a53; cortex-a72; neoverse-n1; a64fx
             vpaes-neon: max lacking pmull; cortex-a53 lacking aes; cortex-a72 lacking aes; neoverse-n1 lacking aes; a64fx lacking aes
@@ -99,7 +99,7 @@ pub(crate) const MACHINES: [Machine; 9] = [
         linker: "rust-lld",
         needs: &["node"],
         packages: "nodejs",
-        // What a program of WASI needs, given by node: arguments, environment, files.
+        // node gives a program of WASI arguments, environment and files.
         prepare: r#"
 cat > wasi.mjs << 'END'
 import { WASI } from 'node:wasi';
@@ -119,7 +119,7 @@ END"#,
         linker: "x86_64-w64-mingw32-gcc",
         needs: &["/usr/lib/wine/wine64"],
         packages: "gcc-mingw-w64-x86-64 wine64",
-        // What Debian's wine lacks: `bcryptprimitives.dll`, from which Rust's standard library has the seeds of its hash tables.
+        // Debian's wine lacks `bcryptprimitives.dll`, from which Rust's standard library gets the seeds of its hash tables.
         prepare: r#"
 mkdir -p wine && cat > wine/prng.c << 'END'
 #include <windows.h>
@@ -141,8 +141,8 @@ x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi
         needs: &["qemu-x86_64"],
         packages: "qemu-user",
         runner: "qemu-x86_64 -cpu CPU",
-        // The best; without each single feature that a row needs, and without some that none needs (AVX and wider registers are of no use where the operating
-        // system cannot save them); and makers and years, of which none is asked for by name in the library.
+        // The best; without each single feature that a row needs, and without some that none needs (AVX and wider registers are of no use where the
+        // operating system cannot save them); and processors of several makers and years, none of which the library asks for by name.
         on: "aesni-avx aesni-sse vpaes-ssse3: max; max,-avx2; max,-bmi2; max,-vaes; max,-sse4.2; max,-movbe; max,-sha-ni
             aesni-avx aesni-sse vpaes-ssse3: SandyBridge; IvyBridge; Haswell; Skylake-Client; Opteron_G5; EPYC; EPYC-Milan
             aesni-sse vpaes-ssse3: max,-avx; max,-xsave; Westmere; Denverton

@@ -1,4 +1,4 @@
-//! `cargo xtask COMMAND`: what the project does with itself.
+//! `cargo xtask COMMAND`: the project's development commands.
 
 mod cross;
 mod faults;
@@ -14,30 +14,30 @@ use std::{
 };
 use tools::{sh, step};
 
-/// What runs a command: the root of the workspace, and what stands behind the command's name.
+/// Runs a command with the root of the workspace and the arguments.
 type Run = fn(&Path, &[String]) -> Result<()>;
 
-/// Commands, what is said of them, and what runs them.
+/// The commands: name, help text, and function.
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
-    ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", |root, options| {
+    ("asm", "checks machine code, and the cache lines that messages touch; --bless: accepts these numbers", |root, options| {
         step(sh(root, "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- \"$@\"").arg("asm").args(options))
     }),
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
               \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\
               \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
               \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", |root, options| step(Command::new(root.join("crates/fastgcm/interop/prove/prove.sh")).args(options))),
-    ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
-    ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
-    ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
-    ("release", "VERSION [--rehearse]: all that a release has, in target/releases (release/README.md)", |root, options| {
+    ("faults", "plants the faults of docs/security-model.md (in the full run all of each crate's faults.txt), or the named ones, in a copy: tests must fail", faults::run),
+    ("mutants", "plants a part (such as 7/60) of the faults that cargo-mutants makes of the published crates", mutants::run),
+    ("cross", "runs the library's tests for other machines, or the named ones, under qemu (needs Debian and root)", cross::run),
+    ("release", "VERSION [--rehearse]: makes all files of a release in target/releases (release/README.md)", |root, options| {
         step(Command::new("python3").arg(root.join("release/release.py")).args(options))
     }),
-    ("dispatch", "random messages on many x86 processors, and without each single feature, under qemu", |root, _| cross::run(root, &["x86".into()])),
+    ("dispatch", "tests random messages on many x86 processors, and without each single feature, under qemu", |root, _| cross::run(root, &["x86".into()])),
 ];
 
 fn main() -> ExitCode {
-    // The project that we stand in; a copy of it has the name of its folder in no program.
+    // The project of the current folder, because no program of a copy knows the copy's folder.
     let here = std::env::current_dir().unwrap_or_default();
     let root = here.ancestors().find(|folder| folder.join(".ci/run").exists());
     let root = root.or(Path::new(env!("CARGO_MANIFEST_DIR")).parent()).expect("xtask/ has a parent");

@@ -1,11 +1,11 @@
-//! `cargo xtask mutants [K/N]`: the faults that cargo-mutants makes of the published crates, in the lean copy of the planted faults. It
-//! (of Cargo: 27.1.0) lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
-//! `.cargo/mutants.toml` names what is left out, with the reasons; any other mutant that survives fails the check. cargo-mutants changes
-//! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `faults.txt`.
+//! `cargo xtask mutants [K/N]`: plants the faults that cargo-mutants makes of the published crates in the lean copy. cargo-mutants (27.1.0)
+//! lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
+//! `.cargo/mutants.toml` names the exceptions with their reasons; any other mutant that survives fails the check. cargo-mutants changes
+//! neither constants nor code in macros, where kernels go wrong: `faults.txt` has faults of these.
 //!
-//! All mutants take a day. A full run takes one of [`PARTS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Which
-//! mutants these are changes with the code.) `cargo xtask mutants 7/60` takes the seventh. `target/mutants.txt` keeps the verdicts: who
-//! starts a part again goes on where it was, and plants only what has survived, or what is new.
+//! All mutants take a day. A full run takes one of [`PARTS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Its
+//! mutants change with the code.) `cargo xtask mutants 7/60` takes the seventh. `target/mutants.txt` keeps the verdicts: a part that
+//! is started again continues where it was, and plants only mutants that are new or have survived.
 
 use crate::{
     planted::{Copy, Verdict},
@@ -24,7 +24,7 @@ use std::{
 
 const PARTS: usize = 60;
 
-/// Each crate that is published, and what is run until something fails. `{}` stands for the crate itself.
+/// The published crates, each with commands that run until one fails. `{}` stands for the crate itself.
 const TESTS: [(&str, &[&str]); 11] = [
     (
         "fastgcm",
@@ -70,10 +70,10 @@ const TESTS: [(&str, &[&str]); 11] = [
 struct Mutant {
     of: &'static str,
     name: String,
-    /// Of the code around it, without the numbers of its lines.
+    /// The hash of the code around it, without line numbers.
     hash: u64,
     path: PathBuf,
-    /// What stands there, by bytes, and what takes its place.
+    /// The bytes of the replaced code, and the replacement.
     range: Range<usize>,
     to: String,
 }
@@ -125,7 +125,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// All mutants, in an order that mixes crates.
+/// Returns all mutants, in an order that mixes crates.
 fn listed(root: &Path, copy: &Copy) -> Result<Vec<Mutant>> {
     let config = root.join(".cargo/mutants.toml");
     let mut mutants = Vec::new();

@@ -1,15 +1,15 @@
-//! Faults that are planted in a copy of the project, where tests must fail.
+//! Plants faults in a copy of the project, where tests must fail.
 //!
-//! **Faults** stand in the file `faults.txt` of the crate that they are in. `tests:` says what must fail: what one types behind `cargo test -p CRATE`, or a
-//! line for bash that does not begin with `-`. A fault is `NAME: what is wrong`, and below
-//!     in FUNCTION: CODE ==> WHAT TAKES ITS PLACE
-//! where the code stands exactly once in functions of that name, in whatever file of the crate (`in OTHER-CRATE FUNCTION`; `in *` for anywhere). White space
-//! and comments do not count, and functions may move. If the code itself changes, the fault has lost its place, which `cargo xtask faults` tells by the
-//! fault's name: adapt its line.
+//! **Faults** stand in the file `faults.txt` of their crate. `tests:` has what must fail: arguments of `cargo test -p CRATE`, or a
+//! line for bash that does not begin with `-`. A fault is `NAME: DESCRIPTION`, and below
+//!     in FUNCTION: CODE ==> REPLACEMENT
+//! where the code stands exactly once in functions of this name, in any file of the crate (`in OTHER-CRATE FUNCTION`; `in *` for anywhere). White
+//! space and comments do not count, and functions may move. If the code itself changes, `cargo xtask faults` names the fault that has lost its
+//! place: adapt its line.
 //!
-//! **The copy** is lean: of the rows of x86 it has `aesni-avx`, `vpaes-ssse3` and `portable`, one for each way of messages. The other
-//! rows are the same code once more, and five rows take a minute to compile, two take ten seconds. Its library is optimised by one
-//! degree, which halves that time again.
+//! **The copy** is lean: of the rows of x86 it has `aesni-avx`, `vpaes-ssse3` and `portable`, one for each path of messages. The other
+//! rows repeat the code, and five rows take a minute to compile, two take ten seconds. Its library is optimised at level 1, which halves that
+//! time again.
 
 use crate::tools::{files, quietly, sh, write};
 use anyhow::{Context, Result, ensure};
@@ -21,10 +21,10 @@ use std::{
     process::Command,
 };
 
-/// What leaves out the rows of x86 that are the same code once more.
+/// The flags that leave out rows of x86 that repeat code.
 const LEAN: &str = "--cfg fastgcm_without_avx512 --cfg fastgcm_without_avx2 --cfg fastgcm_without_sse";
 
-/// The gate's proof of a program that is built in a copy of the project.
+/// The line that proves a program of the copy as the gate does.
 pub(crate) const PROOF: &str = "test -e ../../proof/release/fastgcm-prove || \
     cargo build --release --manifest-path ../../../Cargo.toml --target-dir ../../proof -p fastgcm-prove; \
     cargo build --release -p fastgcm-proved && \
@@ -35,28 +35,28 @@ pub(crate) const PROOF: &str = "test -e ../../proof/release/fastgcm-prove || \
 pub(crate) struct Fault {
     pub(crate) name: String,
     pub(crate) why: String,
-    /// The folder of `crates/` that it is in, or a folder with its path.
+    /// Its folder in `crates/`, or the path of another folder.
     pub(crate) of: String,
-    /// What must fail.
+    /// The tests that must fail.
     pub(crate) tests: String,
     changes: Vec<Change>,
 }
 
-/// Code of a function, and what takes its place.
+/// A function's code, and its replacement.
 #[derive(Debug)]
 struct Change {
     of: String,
-    /// Its name; `*` for anywhere.
+    /// The function's name, or `*` for anywhere.
     function: String,
     from: String,
     to: String,
 }
 
-/// Files with other text than they have.
+/// Files with their changed texts.
 pub(crate) type Texts = Vec<(PathBuf, String)>;
 
 impl Fault {
-    /// All of them, of each crate.
+    /// Reads the faults of all crates.
     pub(crate) fn read(root: &Path) -> Result<Vec<Self>> {
         let mut faults = Vec::new();
         for file in files(root, "crates $(test ! -e lab || echo lab)", "faults.txt")? {
@@ -91,7 +91,7 @@ impl Fault {
         Ok(faults)
     }
 
-    /// The changed files. Fails if the code does not stand exactly once in the functions of that name.
+    /// Returns the changed files. Fails if the code does not stand exactly once in the functions of this name.
     pub(crate) fn planted(&self, root: &Path) -> Result<Texts> {
         let mut texts = Texts::new();
         for Change { of, function, from, to } in &self.changes {
@@ -112,7 +112,7 @@ impl Fault {
         Ok(texts)
     }
 
-    /// What one types to run the tests that must find it.
+    /// Returns the line for bash that runs its tests.
     pub(crate) fn line(&self) -> String {
         match (self.tests.starts_with('-'), &*self.of) {
             _ if self.tests == "proof" => PROOF.to_owned(),
@@ -133,7 +133,7 @@ fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
     Ok(found.into_iter().filter(is_source).collect())
 }
 
-/// Where the code stands in functions of that name, or in such a structure: from `fn NAME` up to the next function.
+/// Returns the places of the code in functions or structures of this name: from `fn NAME` up to the next function.
 fn places(text: &str, function: &str, code: &str) -> Vec<std::ops::Range<usize>> {
     let mut regions: Vec<_> = (function == "*").then_some(0..text.len()).into_iter().collect();
     for word in ["fn ", "def ", "function ", "struct "] {
@@ -154,8 +154,8 @@ fn places(text: &str, function: &str, code: &str) -> Vec<std::ops::Range<usize>>
     found.collect()
 }
 
-/// Code, however it is broken into lines: white space and comments may stand between any two words or signs (and must between two words), a comma in front of
-/// a closing bracket.
+/// Returns a pattern for code with any line breaks: white space and comments may stand between any two tokens (and must between two words), and
+/// a comma in front of a closing bracket.
 fn pattern(code: &str) -> Regex {
     const GAP: &str = r"(?:\s|//[^\n]*\n)";
     let tokens = Regex::new(r"\w+|[^\w\s]").expect("a regular expression");
@@ -180,12 +180,12 @@ fn pattern(code: &str) -> Regex {
     Regex::new(&pattern).expect("a regular expression")
 }
 
-/// What came of running tests with a fault.
+/// The outcome of tests with a fault.
 pub(crate) enum Verdict {
-    /// By which test, or how the program died.
+    /// A test failed, or the program crashed: which, or how.
     Caught(String),
     Missed,
-    /// It does not compile.
+    /// The fault does not compile.
     Unbuilt(String),
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Copies what has changed since the last time, so that what was compiled is of use still.
+    /// Copies the files that have changed, so that the rest need not be compiled again.
     pub(crate) fn lean(project: &Path) -> Result<Self> {
         const PARTS: &str = "Cargo.toml Cargo.lock README.md ARCHITECTURE.md BENCHMARKS.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE-APACHE LICENSE-MIT \
                              .ci crates docs lab papers testdata tools xtask";
@@ -208,7 +208,7 @@ impl Copy {
         let files = below(project, &parts.join(" "))?;
         below(&copy, ".")?.difference(&files).try_for_each(|old| fs::remove_file(copy.join(old)))?;
         for file in &files {
-            // What is not touched is not compiled again.
+            // An unchanged file is not compiled again.
             let text = fs::read(project.join(file))?;
             if !fs::read(copy.join(file)).is_ok_and(|old| old == text) {
                 write(&copy.join(file), text)?;
@@ -225,7 +225,7 @@ impl Copy {
         Ok(Self { root: copy })
     }
 
-    /// A line as one types it, in the copy. Tests are told to be quick, and which rows there are.
+    /// Returns a command for bash in the copy. Variables tell the tests to be quick, and the rows.
     pub(crate) fn sh(&self, line: &str) -> Command {
         let mut command = sh(&self.root, line);
         for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "RUSTFLAGS", "FASTGCM_FULL"] {
@@ -240,36 +240,36 @@ impl Copy {
         command
     }
 
-    /// Runs tests with these texts. A fault may make a loop endless: a program may take 500 seconds of a processor's time, a line half an hour.
+    /// Runs tests with these texts. Because a fault may cause an endless loop, a program may take 500 seconds of CPU time, and a line half an hour.
     pub(crate) fn verdict(&self, texts: &[(PathBuf, String)], line: &str) -> Result<Verdict> {
         with_texts(texts, || {
             let mut command = self.sh("ulimit -t 500; exec timeout --kill-after=5 1800 bash -euo pipefail -c \"$LINE\"");
-            let (passed, said) = quietly(command.env("LINE", line))?;
-            // What rustc, Python, Node and javac say of code that is none: no test has found that.
-            let is_unbuilt = ["error: could not compile", "SyntaxError: "].iter().any(|what| said.contains(what))
-                || said.lines().any(|line| line.contains(".java:") && line.contains(": error: "));
+            let (passed, output) = quietly(command.env("LINE", line))?;
+            // The errors of rustc, Python, Node and javac for invalid code, which no test has found.
+            let is_unbuilt = ["error: could not compile", "SyntaxError: "].iter().any(|what| output.contains(what))
+                || output.lines().any(|line| line.contains(".java:") && line.contains(": error: "));
             Ok(if passed {
                 Verdict::Missed
             } else if is_unbuilt {
-                Verdict::Unbuilt(said)
+                Verdict::Unbuilt(output)
             } else {
-                Verdict::Caught(first_failure(&said))
+                Verdict::Caught(first_failure(&output))
             })
         })
     }
 
-    /// The control: without a fault the tests pass, and there are some.
+    /// Runs the control: without a fault the tests pass, and at least one runs.
     pub(crate) fn control(&self, line: &str) -> Result<()> {
-        let (passed, said) = quietly(&mut self.sh(line))?;
-        ensure!(passed, "{said}\nthe tests fail without a planted fault: {line}");
+        let (passed, output) = quietly(&mut self.sh(line))?;
+        ensure!(passed, "{output}\nthe tests fail without a planted fault: {line}");
         let is_harness = line.contains("cargo test");
-        let ran = said.lines().any(|line| line.starts_with("test result: ok. ") && !line.contains(" 0 passed"));
-        ensure!(ran || !is_harness, "no test is named so: {line}");
+        let ran = output.lines().any(|line| line.starts_with("test result: ok. ") && !line.contains(" 0 passed"));
+        ensure!(ran || !is_harness, "no test has this name: {line}");
         Ok(())
     }
 }
 
-/// Does something while these files have other text.
+/// Runs `with` while these files have other texts.
 pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T>) -> Result<T> {
     let before = texts.iter().map(|(path, _)| fs::read(path)).collect::<Result<Vec<_>, _>>()?;
     texts.iter().try_for_each(|(path, text)| fs::write(path, text))?;
@@ -278,12 +278,12 @@ pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> 
     result
 }
 
-/// The test that failed first, or how the program died.
+/// Returns the test that failed first, or how the program crashed.
 fn first_failure(output: &str) -> String {
     let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
     let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
-    let said = || output.lines().find_map(|line| line.strip_prefix("FAILED ").or(line.strip_prefix("xtask: "))).map(str::to_owned);
-    failed.or_else(died).or_else(said).unwrap_or_else(|| "the program died".into())
+    let message = || output.lines().find_map(|line| line.strip_prefix("FAILED ").or(line.strip_prefix("xtask: "))).map(str::to_owned);
+    failed.or_else(died).or_else(message).unwrap_or_else(|| "the program died".into())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `cargo xtask faults` as a program, on a made-up project.
+//! Tests `cargo xtask faults` as a program, on a made-up project.
 
 use std::{
     fs,
@@ -6,14 +6,14 @@ use std::{
     process::{Command, Output},
 };
 
-/// Runs `cargo xtask faults NAME` there. Returns whether it succeeded, and all that it printed.
+/// Runs `cargo xtask faults NAME` there. Returns whether it succeeded, and its output.
 fn faults(root: &Path, name: &str) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["faults", name]).current_dir(root).env_remove("FASTGCM_FULL").output();
     let Output { status, stdout, stderr } = output.unwrap();
-    (status.success(), [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat())
+    (status.success(), [stdout, stderr].map(|output| String::from_utf8_lossy(&output).into_owned()).concat())
 }
 
-/// A project with these files.
+/// Makes a project with these files.
 fn project(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     _ = fs::remove_dir_all(&root);
@@ -25,9 +25,9 @@ fn project(name: &str, files: &[(&str, &str)]) -> PathBuf {
     root
 }
 
-/// A fault that no test finds, that has lost its place or does not compile is a failure.
+/// A fault that no test finds, that has lost its place, or that does not compile is a failure.
 #[test]
-fn faults_that_nobody_finds_are_told() {
+fn missed_faults_are_reported() {
     let text = "\
         tests: grep -q right crates/it/src/lib.rs\n\
         found: so\n    in say: \"right\" ==> \"wrong\"\n\
@@ -39,16 +39,16 @@ fn faults_that_nobody_finds_are_told() {
         always: so\n    in say: \"right\" ==> \"wrong\"\n";
     let source = "fn other() { \"left\" }\nfn say() -> &str {\n    \"right\"\n}\n";
     let root = project("faults", &[(".ci/run", ""), ("crates/it/faults.txt", text), ("crates/it/src/lib.rs", source)]);
-    let (passed, said) = faults(&root, "found");
-    assert!(passed && said.contains("found caught"), "{said}");
+    let (passed, output) = faults(&root, "found");
+    assert!(passed && output.contains("found caught"), "{output}");
     for (name, why) in
         [("missed", "missed (so)"), ("unbuilt", "does not compile"), ("always", "without a planted fault"), ("nobody", "nobody")]
     {
-        let (passed, said) = faults(&root, name);
-        assert!(!passed && said.contains(why), "{name}: {said}");
+        let (passed, output) = faults(&root, name);
+        assert!(!passed && output.contains(why), "{name}: {output}");
     }
     assert_eq!(fs::read_to_string(root.join("crates/it/src/lib.rs")).unwrap(), source);
     fs::write(root.join("crates/it/src/lib.rs"), source.replace("say", "tell")).unwrap();
-    let (passed, said) = faults(&root, "found");
-    assert!(!passed && said.contains("found: `say` of it has this 0 times"), "{said}");
+    let (passed, output) = faults(&root, "found");
+    assert!(!passed && output.contains("found: `say` of it has this 0 times"), "{output}");
 }

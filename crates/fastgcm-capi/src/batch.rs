@@ -145,9 +145,9 @@ impl InOrder {
     }
 }
 
-/// Places in memory, to find out whether anything that is written overlaps another place.
+/// The memory of a call, to detect overlaps between written and other memory.
 struct Apart {
-    /// Begin, end, and whether the place is written.
+    /// Each range: begin, end, and whether it is written.
     places: Vec<(usize, usize, bool)>,
 }
 

@@ -31,7 +31,7 @@ fn is_beyond(size: usize, most: u64) -> bool {
     size > isize::MAX as usize || size as u64 > most
 }
 
-/// Where a caller wants output. It is not a slice yet, because it may overlap what is read.
+/// The caller's output memory. It is not a slice yet, because it may overlap the input.
 #[derive(Clone, Copy)]
 pub(crate) struct Output(pub(crate) *mut u8, pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! What may be asked for on the command line. The manual and the completions come of this, too.
+//! The command line's commands and options, from which the manual and the completions are made, too.
 
 mod advice;
 mod manual;
@@ -331,7 +331,7 @@ pub(crate) struct Machine {
 }
 
 impl Locks {
-    /// Whether there is any.
+    /// Returns true if there is any.
     pub(crate) fn are_wanted(&self) -> bool {
         self.passphrase || !self.recipient.is_empty() || !self.list.is_empty()
     }

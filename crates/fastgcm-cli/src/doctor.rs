@@ -21,14 +21,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Where an installed configuration is.
+/// The path of an installed configuration.
 const INSTALLED: &str = "/etc/ssl/fastgcm.cnf";
 
-/// What a user of Java does instead.
+/// The instructions for users of Java.
 const JAVA: &str = "It reaches no program in Java. That gets AES-GCM from the provider fastgcm-java: `java -jar fastgcm-java-0.1.0.jar` says whether it does, and how \
      (docs/java.md).";
 
-/// What no configuration reaches, one line each.
+/// The programs that no configuration reaches, one line each.
 const UNREACHED: [&str; 4] = [
     JAVA,
     "It reaches no program in Go, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF, such as Node.js \

@@ -1,4 +1,4 @@
-//! How a run ends when it does not do what it was asked: with an exit code and a message.
+//! The failures of a run: exit codes and messages.
 
 use std::{fmt::Display, io, ops::RangeInclusive, process::ExitCode};
 
@@ -8,9 +8,9 @@ pub(crate) struct Failure {
     code: Code,
     /// `None` where the exit code says everything.
     message: Option<String>,
-    /// What the user should also know, one line each.
+    /// Further notes for the user, one line each.
     notes: Vec<String>,
-    /// Whether no other file of the run would fare better.
+    /// True if the run's other files would fail, too.
     is_last: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a run reads: a named file, a pipe, or standard input.
+//! The input of a run: a named file, a pipe, or standard input.
 
 use crate::{
     failure::{Code, Failure, named, say},

@@ -67,7 +67,7 @@ fn inspect(args: &cli::Inspect, file: &Path, wanted: Option<&mut Wanted<'_>>) ->
     print(format!("file        {}\n{}{end}", escaped(&name), facts.lines(verified)?))
 }
 
-/// What a sealed file says.
+/// The public facts of a sealed file.
 struct Facts {
     sealed: u64,
     text: u64,

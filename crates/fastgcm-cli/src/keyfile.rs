@@ -76,7 +76,7 @@ impl Wanted<'_> {
 /// The key with which a run seals: an existing key, or a new one.
 pub(crate) struct SealingKey<'a> {
     pub(crate) wanted: Wanted<'a>,
-    /// Where a new key will go.
+    /// The output for a new key.
     pub(crate) new: Option<&'a Path>,
     /// A new key, and its place if it was not written yet.
     pub(crate) made: Option<(Key, Option<Target>)>,

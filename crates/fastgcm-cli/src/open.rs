@@ -71,7 +71,7 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     Ok(())
 }
 
-/// What is known of a file of which only a range was opened.
+/// The report on a file of which only a range was opened.
 const RANGE: &str = "verified, and so is the length of the whole; the rest of it was not read";
 
 /// Returns whether somebody waits at the other end of standard output, or whether it is a file. Nothing is written there unasked: a text
@@ -81,7 +81,7 @@ fn is_piped() -> bool {
     stdout.is_ok_and(|stdout| stdout.is_file() || stdout.file_type().is_fifo())
 }
 
-/// Everything that does not depend on the kind of input.
+/// The parts of an opening that do not depend on the kind of input.
 struct Job<'a> {
     key: &'a KeyFile,
     context: &'a [u8],

@@ -1,4 +1,4 @@
-//! What a run writes, and how it loses nothing.
+//! The output of a run, written so that no data is lost.
 //!
 //! A new file has no name while it is written (`O_TMPFILE`). When all of it is on the disk, it is linked into its place, which fails if
 //! another file has appeared there meanwhile, and the directory is synced. So under its name there is nothing or everything, and whatever
@@ -35,7 +35,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Where the output will go. Nothing has been written yet.
+/// The target of the output, before anything is written.
 pub(crate) enum Target {
     Stream(Stream),
     /// A place in a directory.
@@ -52,9 +52,9 @@ pub(crate) enum Output {
 pub(crate) struct Stream {
     file: File,
     name: String,
-    /// Whether to refuse bytes that a terminal would obey. Holds the last byte written.
+    /// The last byte written, if control characters are refused.
     text_only: Option<u8>,
-    /// Whether something has been written.
+    /// True if something has been written.
     has_given: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Place {
     at: naming::Place,
     /// The path that the user gave, for messages.
     path: String,
-    /// Whether to replace an existing file.
+    /// True if an existing file may be replaced.
     force: bool,
     /// The mode of a new file, before the umask.
     mode: Mode,
@@ -85,7 +85,7 @@ pub(crate) struct NewFile {
 }
 
 impl Target {
-    /// Looks at what exists. `-` is standard output. A new file gets this mode, which is [`PRIVATE`] or [`BY_UMASK`].
+    /// Plans an output by the existing file. `-` is standard output. A new file gets this mode, which is [`PRIVATE`] or [`BY_UMASK`].
     pub(crate) fn plan(path: &Path, force: bool, mode: Mode) -> Result<Self, Failure> {
         if is_dash(path) {
             let name = "standard output";
@@ -400,20 +400,20 @@ impl NewFile {
 /// The number of bytes after which writing to the disk is started.
 const WRITEBACK: u64 = 8 << 20;
 
-/// For the owner only: keys, and opened texts.
+/// The mode of keys and opened texts: for the owner only.
 pub(crate) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// As the umask says: sealed files, which need no secrecy, and results.
+/// The mode of results and sealed files, which need no secrecy: by the umask.
 pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).union(Mode::ROTH).union(Mode::WOTH);
 
-/// What to do about a terminal.
+/// The advice about a terminal.
 pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
 
 const EXISTS: &str = "exists: replace it with --force, or name another file with -o";
 
 const KEY_EXISTS: &str = "exists, and a key is never replaced: name another file, or use that key with -k";
 
-/// Why a path leads to no place for an output.
+/// Returns the failure of a path that leads to no place for an output.
 fn not_there(path: &Path, error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {

@@ -1,4 +1,4 @@
-//! How far a run is, and how fast: on a terminal only.
+//! The progress and the speed of a run, shown on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};

@@ -81,8 +81,8 @@ pub(crate) fn is_possible() -> bool {
     terminal().is_ok()
 }
 
-/// From now on a signal that ends or stops the run first restores the present state of the terminal. A signal that was ignored stays
-/// ignored. Call this before somebody is asked, here or by the crate `age`.
+/// Installs handlers with which a signal that ends or stops the run first restores the terminal's present state. An ignored signal stays
+/// ignored. Call this before a prompt, here or in the crate `age`.
 pub(crate) fn restore_on_signals() {
     STARTED.get_or_init(|| {
         let terminal = terminal()?;
@@ -112,7 +112,7 @@ pub(crate) fn restore_on_signals() {
     });
 }
 
-/// Whether Ctrl-C was typed while somebody was asked. `None` before that.
+/// True if Ctrl-C was typed at a prompt; unset before the first prompt.
 static STARTED: OnceLock<io::Result<Arc<AtomicBool>>> = OnceLock::new();
 
 /// The crate `age` continues after it raises the signal of a Ctrl-C, and says that there is no answer. The run ends by that signal, and

@@ -1,4 +1,4 @@
-//! What a run says when all went well: what it wrote, and what to type next.
+//! The report of a successful run: its output, and the next command to type.
 
 use crate::{
     cli,

@@ -176,7 +176,7 @@ fn opened(cipher: &Cipher, number: u64, sealed: &[u8], text: &mut [u8]) -> Optio
     cipher.open_chunk(number, sealed, text).ok().map(|()| text.len())
 }
 
-/// How often chunks are looked for elsewhere.
+/// The largest number of searches for misplaced chunks.
 const HUNTS: u32 = 64;
 
 /// The unit in which disks lose bytes, and how many chunks (32 MiB) of such sectors may be missing.
@@ -185,7 +185,7 @@ const FAR: usize = 2048;
 
 const NO_HEADER: &str = "without the 56 bytes that it began with nothing of it can be saved";
 
-/// What has been written.
+/// The state of the output.
 #[derive(Default)]
 struct Saved {
     chunks: u64,

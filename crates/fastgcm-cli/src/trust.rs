@@ -1,5 +1,5 @@
-//! Who else may read or change a file that a run trusts: a key, an identity, a passphrase, a list of recipients. As in ssh's checks of its
-//! own files, the file's owner and the folders that lead to the file also count: a user who can change a folder can put another file there.
+//! Checks which other users may read or change a file that a run trusts: a key, an identity, a passphrase, a list of recipients. As in ssh's
+//! checks of its own files, the file's owner and the folders that lead to the file also count: a user who can change a folder can replace the file.
 
 use crate::failure::{Code, Failure};
 use std::{
@@ -9,12 +9,12 @@ use std::{
     path::Path,
 };
 
-/// What others must not do with a file.
+/// The access that other users must not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
-    /// Others must neither read nor change it: it is a secret.
+    /// Reading or changing, for a secret.
     Read,
-    /// Others must not change it.
+    /// Changing.
     Change,
 }
 

@@ -139,7 +139,7 @@ pub struct AsyncWriter<W> {
     inner: W,
     /// Seals to memory; `None` when the last chunk was sealed.
     writer: Option<Writer<Vec<u8>>>,
-    /// What the writer has sealed, of which `sent` bytes are out.
+    /// The sealed bytes of the writer, of which `sent` are written.
     sealed: Vec<u8>,
     sent: usize,
     /// Writing to `inner` failed.

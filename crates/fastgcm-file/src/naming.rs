@@ -1,4 +1,4 @@
-//! How a file gets its name: when it is complete, and in place of another file only if that is wanted.
+//! Gives a file its name: when it is complete, and in place of another file only on request.
 //!
 //! The program `fastgcm` and the packages for Python and Node write a file under a name of their own, or without a name, and then call this
 //! module. Three questions are answered here: where a path leads and whether that place can be trusted ([`Place::of`]); how a file gets its
@@ -18,18 +18,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where a file is, or can be: a name in an open folder.
+/// The place of a file, existing or new: a name in an open folder.
 #[derive(Debug)]
 pub struct Place {
     /// The folder. Where nobody may list it, its descriptor only finds names in it (`O_PATH`).
     pub folder: OwnedFd,
     /// The name in the folder.
     pub name: OsString,
-    /// Both, as a path from the root of the file system.
+    /// Folder and name as a path from the root of the file system.
     pub path: PathBuf,
 }
 
-/// What the error of [`Place::of`] and [`refuse_stranger`] says. Its kind is [`io::ErrorKind::PermissionDenied`], and it has no number of
+/// The message of the error of [`Place::of`] and [`refuse_stranger`]. Its kind is [`io::ErrorKind::PermissionDenied`], and it has no number of
 /// the operating system.
 pub const STRANGER: &str = "belongs to another user, in a folder in which others may make files";
 

@@ -76,7 +76,7 @@ pub fn open(
     open_chunks(&cipher, 0, End::OfFile, sealed, text, threads)
 }
 
-/// What ends where the input ends.
+/// The unit that ends with the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The file: its last chunk is short.

@@ -15,11 +15,11 @@ use std::{
     ptr, slice,
 };
 
-/// What is done there. It has what it needs, and nobody else uses that meanwhile, so it may go to another thread.
+/// The work. It owns its data, or nobody else uses them meanwhile, so it may go to another thread.
 type Task = Box<dyn FnOnce() -> Result<(), Fault>>;
 
 struct Work {
-    /// What is done; `None` when it has begun.
+    /// The work, or `None` when it has begun.
     task: Option<Task>,
     done: Result<(), Fault>,
     /// A reference that keeps memory, or null.

@@ -111,7 +111,7 @@ struct Message<'c> {
     aad: &'c [u8],
     data: &'c [u8],
     text: &'c mut [u8],
-    /// Where sealing writes the tag.
+    /// The place of the tag when sealing.
     tag: &'c mut [u8],
 }
 

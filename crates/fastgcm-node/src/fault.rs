@@ -1,6 +1,6 @@
-//! Why a call was refused, as one number: `lib/errors.js` makes an error of it.
+//! The reasons for refusing a call, as numbers: `lib/errors.js` makes errors of them.
 
-/// What is wrong. `lib/errors.js` has the names in this order.
+/// The reasons. `lib/errors.js` has the names in this order.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     NotBytes = 1,

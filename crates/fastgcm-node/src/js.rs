@@ -18,7 +18,7 @@ use std::{
 };
 use zeroize::Zeroize;
 
-/// What JavaScript gets: `undefined`, or a value.
+/// The result for JavaScript: `undefined`, or a value.
 pub(crate) struct Value(pub(crate) sys::napi_value);
 
 impl Value {
@@ -35,7 +35,7 @@ const MOST: usize = 6;
 pub(crate) struct Call {
     pub(crate) env: sys::napi_env,
     arguments: [sys::napi_value; MOST],
-    /// Whether the call has made an object.
+    /// True if the call has made an object.
     has_made: Cell<bool>,
 }
 
@@ -387,7 +387,7 @@ impl<'c> Bytes<'c> {
     }
 }
 
-/// How two buffers lie: they have no byte in common, begin with the same byte, or neither.
+/// The relative position of two buffers: they have no byte in common, begin with the same byte, or neither.
 #[derive(PartialEq)]
 enum Place {
     Apart,

@@ -1,4 +1,4 @@
-//! How a file gets its name, for `lib/files.js`: the crate `fastgcm-file` knows how. Paths are bytes.
+//! Gives files their names for `lib/files.js`, with the crate `fastgcm-file`. Paths are bytes.
 
 use crate::{
     background,

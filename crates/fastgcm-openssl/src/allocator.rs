@@ -23,7 +23,7 @@ fn larger(layout: Layout) -> Option<Layout> {
 
 #[cfg(unix)]
 mod kept {
-    //! What a thread keeps: memory of a key (or of what has its layout), and of something else.
+    //! The memory that a thread keeps: of a key (or of something with its layout), and of something else.
 
     use fastgcm::Key;
     use std::{alloc::Layout, ffi::c_void, ptr, sync::OnceLock};

@@ -26,7 +26,7 @@ const EXPLICIT: usize = 8;
 const FIXED: usize = 4;
 const TLS_AAD: usize = 13;
 
-/// What a context does next with its IV.
+/// The state of a context's IV.
 #[derive(Clone, Copy, PartialEq)]
 enum Iv {
     /// There is no IV. A caller that seals gets a random one.
@@ -52,7 +52,7 @@ pub(crate) struct Context<'p> {
     iv_state: Iv,
     iv_length: usize,
     iv: [u8; MOST_IV],
-    /// Whether the fixed part is set, so that the rest may count.
+    /// True if the fixed part is set, so that the rest may count.
     counts: bool,
     /// The tag of the last sealed message, or the tag that the caller expects.
     tag: [u8; TAG],

@@ -23,9 +23,9 @@ pub(crate) struct Keyed<'p> {
     bytes: [u8; 32],
     length: usize,
     expanded: Option<Expanded>,
-    /// What duplicates share, made for the first of them. Several threads may duplicate one context at a time.
+    /// The parts that duplicates share, made for the first of them. Several threads may duplicate one context at a time.
     for_copies: OnceLock<Shared<Key>>,
-    /// Whether there has been no message yet.
+    /// True before the first message.
     fresh: bool,
 }
 

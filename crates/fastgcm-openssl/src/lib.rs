@@ -31,20 +31,20 @@ use std::{
 #[global_allocator]
 static ALLOCATOR: allocator::Aligned = allocator::Aligned;
 
-/// What all contexts share.
+/// The state that all contexts share.
 struct Provider {
     errors: Errors,
     backend: Backend,
-    /// Whether the first message under the last key was short: see `key`.
+    /// True if the first message under the last key was short: see `key`.
     short_first: AtomicBool,
     counters: [Counters; 16],
 }
 
-/// What freed contexts have done. Each cache line is for some of them, so that threads seldom wait for each other.
+/// The counts of freed contexts. Each cache line is for some of them, so that threads seldom wait for each other.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counters {
-    /// Whether somebody is adding to them: one exchange takes a third of the time of three additions.
+    /// True while a thread adds to them: one exchange takes a third of the time of three additions.
     taken: AtomicBool,
     keys: AtomicU64,
     messages: AtomicU64,
@@ -77,7 +77,7 @@ impl Provider {
     }
 }
 
-/// What a context has done. The provider learns it when the context is freed.
+/// The counts of a context, which it adds to the provider's when it is freed.
 struct Work<'p> {
     provider: &'p Provider,
     keys: u64,
@@ -99,7 +99,7 @@ impl Drop for Work<'_> {
     }
 }
 
-/// What OpenSSL can ask of the provider.
+/// The provider's functions for OpenSSL.
 static GETTABLE: [Param; 9] = [
     Param::named(c"name", UTF8_PTR),
     Param::named(c"version", UTF8_PTR),

@@ -1,4 +1,4 @@
-//! Objects to which OpenSSL has pointers: how they are called, copied and freed.
+//! Objects to which OpenSSL has pointers: calling, copying and freeing them.
 
 use crate::{
     Provider,

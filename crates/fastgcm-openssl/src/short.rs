@@ -29,9 +29,9 @@ fn long() -> Result<Box<Long>, Failure> {
 pub(crate) struct Short {
     pub(crate) nonce: [u8; 12],
     aad: [u8; AAD],
-    /// In a message in pieces, how much AAD waits.
+    /// The pending bytes of AAD of a message in pieces.
     aad_length: usize,
-    /// Whether AAD may still come.
+    /// True if AAD may still come.
     aad_waits: bool,
     /// The ciphertext, for a message that goes on, if it fits.
     text: [u8; TEXT],

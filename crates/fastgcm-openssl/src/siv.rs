@@ -24,9 +24,9 @@ pub(crate) struct Context<'p> {
     aad: Vec<u8>,
     /// The tag that was made, or that the caller expects.
     tag: Option<Tag>,
-    /// Whether the text, which has been there, is authentic. A sealed text is authentic until another text behind it is refused.
+    /// True if the last text is authentic. A sealed text is authentic until another text behind it is refused.
     authentic: Option<bool>,
-    /// Whether one text may follow another without a new nonce, as `openssl speed` requires.
+    /// True if one text may follow another without a new nonce, as `openssl speed` requires.
     again: bool,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Context<'p, S: Scheme> {
     commitment: [u8; COMMITMENT],
     /// The commitment that the caller expects.
     expected: Option<[u8; COMMITMENT]>,
-    /// Whether the message is sealed, so that its tag and its commitment may be requested.
+    /// True if the message is sealed, so that its tag and its commitment may be requested.
     sealed: bool,
 }
 

@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-/// How two buffers lie.
+/// The relative position of two buffers.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Place {
     /// They have no byte in common.

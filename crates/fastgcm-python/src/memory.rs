@@ -98,7 +98,7 @@ pub(crate) fn collected<T>(items: impl Iterator<Item = PyResult<T>>) -> PyResult
 
 /// The system's allocator, and the reserve behind it.
 struct WithReserve {
-    /// How many pieces of the reserve are in use, times `ONE`, and how many of its bytes. When no piece is in use, all bytes are free again.
+    /// The number of used pieces of the reserve, times `ONE`, plus the number of its used bytes. When no piece is in use, all bytes are free again.
     used: AtomicU64,
     reserve: UnsafeCell<[u8; RESERVE]>,
 }

@@ -1,4 +1,4 @@
-//! How a file gets its name, for `files.py` and `jobs.py`: the crate `fastgcm-file` knows how.
+//! Gives files their names for `files.py` and `jobs.py`, with the crate `fastgcm-file`.
 
 use fastgcm_file::naming::{self, Place};
 use pyo3::{exceptions::PyOSError, prelude::*};

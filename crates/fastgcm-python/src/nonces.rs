@@ -17,11 +17,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// How often this process, and those that it comes from, were forked. Nonces that count remember the number of the process that they were
+/// The number of forks of this process and its ancestors. Nonces that count remember the number of the process that they were
 /// made in: in a child the counter would go on as it does in the parent.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// What the C library calls in a child. A process that was made without its `fork` calls it itself.
+/// The handler that the C library calls in a child. A process that was made without its `fork` calls it itself.
 #[pyfunction]
 pub(crate) fn forked() {
     FORKS.fetch_add(1, Relaxed);

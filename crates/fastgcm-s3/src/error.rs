@@ -20,9 +20,9 @@ pub enum Error {
     Store(object_store::Error),
     /// The body of an answer ended early, or late, on each attempt.
     Body {
-        /// How many bytes were asked for.
+        /// The number of requested bytes.
         wanted: u64,
-        /// How many bytes came.
+        /// The number of received bytes.
         came: u64,
     },
     /// On each attempt, a task was ended from outside or panicked.

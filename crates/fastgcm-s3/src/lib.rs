@@ -52,14 +52,14 @@ pub const MAX_PART: u64 = 5 << 30;
 /// The most parts of an object in S3.
 pub const MAX_PARTS: u64 = 10_000;
 
-/// How an object is cut into parts and processed.
+/// The parameters for processing an object in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The bytes of text in a part: a multiple of 16, at least [`MIN_PART`], at most [`MAX_PART`] less 16.
     pub part: u64,
     /// The number of parts in work at a time. Each part takes `part` bytes of memory.
     pub workers: usize,
-    /// How often each request, and each part, is tried before the whole operation fails. What the store refuses (there is no such object)
+    /// The number of attempts for each request, and each part, before the whole operation fails. What the store refuses (there is no such object)
     /// and what is not authentic is not tried again.
     pub attempts: usize,
 }

@@ -19,7 +19,7 @@ use zeroize::Zeroize;
 pub struct Reader {
     store: Arc<dyn ObjectStore>,
     path: Path,
-    /// What the store calls this state of the object. Each request asks for it.
+    /// The store's name of this state of the object, which each request demands.
     etag: Option<String>,
     content: Content,
     plan: Mutex<Plan>,

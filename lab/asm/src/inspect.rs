@@ -1,4 +1,4 @@
-//! What the compiler made of one row of the table: faults that no answer shows, and numbers to compare.
+//! Inspects the machine code of a row of the table: finds faults that no answer shows, and counts bytes, spills and calls.
 
 use super::{
     Row, output,
@@ -11,10 +11,10 @@ use std::{
     process::Command,
 };
 
-/// Numbers by their names.
+/// The numbers with their names.
 type Numbers = Vec<(&'static str, u64)>;
 
-/// Bytes, spills and calls of a row's functions, and what is wrong with them.
+/// Returns the bytes, spills and calls of a row's functions, and their faults.
 pub(super) fn inspect(program: &Program, row: &Row) -> Result<(Numbers, Vec<String>)> {
     let (functions, features) = (functions(program, row), promised(row)?);
     let mut faults = Vec::new();
@@ -27,21 +27,21 @@ pub(super) fn inspect(program: &Program, row: &Row) -> Result<(Numbers, Vec<Stri
     }
     let sum = |number: &dyn Fn(&Function) -> usize| functions.iter().map(|function| number(function) as u64).sum();
     let mut numbers = vec![("bytes", sum(&|function| function.bytes as usize))];
-    if !row.made_of_calls() {
+    if !row.lacks_aes() {
         numbers.push(("calls", sum(&|function| program.calls(function).filter(|call| !call.never_returns()).count())));
         numbers.push(("spills", sum(&|function| function.code.iter().filter(|i| spills(i)).count())));
     }
     Ok((numbers, faults))
 }
 
-/// A vector is written to the stack. (RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
-/// With an index it is a table that is meant to be there.)
+/// Returns true if a vector is written to the stack. (RBP is a general register, or in a function that aligns its frame the pointer to its
+/// arguments. With an index it is an intended table.)
 fn spills(i: &Instruction) -> bool {
     let vector = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_vector_register());
     vector && i.op0_kind() == OpKind::Memory && i.memory_base() == Register::RSP && i.memory_index() == Register::None
 }
 
-/// The functions of a row, which stand in a module of its name; and what they call of the library outside of any row.
+/// Returns the functions of a row, which are in a module of its name, and the library's functions outside of any row that they call.
 fn functions<'a>(program: &'a Program, row: &Row) -> Vec<&'a Function> {
     let mut found: Vec<&Function> = program.functions.values().filter(|function| function.name.contains(&module(row))).collect();
     let rows = found.len();
@@ -62,15 +62,15 @@ fn module(row: &Row) -> String {
     format!("::{}::", row.name.replace('-', "_"))
 }
 
-/// An intrinsic whose caller lacks its target feature becomes a call: right, and sixty times slower.
+/// Returns calls of intrinsics. An intrinsic whose caller lacks its target feature becomes a call, which is right and sixty times slower.
 fn intrinsics(program: &Program, function: &Function) -> Vec<String> {
     let called = program.calls(function).filter_map(|call| call.to);
     let intrinsics: BTreeSet<&str> = called.filter(|to| to.contains("core_arch") || to.contains("core::arch")).collect();
     intrinsics.into_iter().map(|to| format!("a call of {to}: its target feature is not enabled here")).collect()
 }
 
-/// Ways out of the function that leave the upper halves of vector registers in use: SSE code, if the caller has any, then takes a
-/// penalty with each instruction. (Registers 16 to 31 do not count: SSE has none of them.)
+/// Returns the exits of the function that leave the upper halves of vector registers in use, which slow down each SSE instruction of the caller.
+/// (Registers 16 to 31 do not count: SSE has none of them.)
 fn dirty(program: &Program, function: &Function) -> Vec<String> {
     let code = &function.code;
     let upper = |r: Register| (r.is_ymm() || r.is_zmm()) && r.number() < 16;
@@ -78,7 +78,7 @@ fn dirty(program: &Program, function: &Function) -> Vec<String> {
     let clears = |i: &Instruction| matches!(i.mnemonic(), Mnemonic::Vzeroupper | Mnemonic::Vzeroall);
     let leaves: BTreeSet<usize> = program.calls(function).filter(|call| !call.never_returns()).map(|call| call.at).collect();
 
-    // Whether some way to each instruction comes there with upper halves in use.
+    // For each instruction, whether some path reaches it with upper halves in use.
     let mut before = vec![false; code.len()];
     let mut todo: Vec<usize> = (0..code.len()).filter(|&i| writes(&code[i])).collect();
     while let Some(i) = todo.pop() {
@@ -91,11 +91,11 @@ fn dirty(program: &Program, function: &Function) -> Vec<String> {
     if ways.is_empty() { vec![] } else { vec![format!("no vzeroupper before {}", ways.join("; "))] }
 }
 
-/// Instructions that the row's features do not promise.
+/// Returns instructions that the row's features do not promise.
 fn foreign(function: &Function, features: &BTreeSet<String>) -> Vec<String> {
     let mut faults = BTreeMap::<String, Vec<String>>::new();
     for i in &function.code {
-        // `rep bsf`, which older processors read as `bsf`.
+        // `rep bsf`, which older processors execute as `bsf`.
         let everywhere = i.mnemonic() == Mnemonic::Tzcnt;
         for feature in i.cpuid_features().iter().filter(|_| !everywhere).map(|feature| plain(&format!("{feature:?}"))) {
             if !features.contains(&feature) {
@@ -106,9 +106,9 @@ fn foreign(function: &Function, features: &BTreeSet<String>) -> Vec<String> {
     faults.into_iter().map(|(feature, all)| format!("{} instructions of {feature}, the first is {}", all.len(), all[0])).collect()
 }
 
-/// Signs of lanes as a mask or as a number: what rust-lang/rust#158622 is about (LLVM makes one of "signs to mask, mask to number", and forgets
-/// that the mask is used once more). The library has neither, so that this fault cannot reach it, whatever a program enables. Of 64 bytes there
-/// is no such instruction to make.
+/// Returns instructions that move the signs of lanes to a mask or a number, which rust-lang/rust#158622 is about (LLVM joins "signs to mask, mask to
+/// number", and forgets another use of the mask). The library has neither, so the fault cannot reach it, whatever a program enables. For 64 bytes
+/// no such instruction exists.
 pub(super) fn signs(function: &Function) -> Vec<String> {
     use Mnemonic::{Vmovmskpd, Vmovmskps, Vpmovb2m, Vpmovd2m, Vpmovmskb, Vpmovq2m};
     let made = [Vpmovb2m, Vpmovd2m, Vpmovq2m, Vmovmskpd, Vmovmskps, Vpmovmskb];
@@ -116,7 +116,7 @@ pub(super) fn signs(function: &Function) -> Vec<String> {
     function.code.iter().filter(short).map(|i| format!("signs of lanes: {}", show(i))).collect()
 }
 
-/// Its features with what they imply, as rustc says, and what every x86-64 has. (The decoder spells them with other dots.)
+/// Returns the row's features, those that they imply according to rustc, and those of every x86-64. (The decoder spells them with other dots.)
 fn promised(row: &Row) -> Result<BTreeSet<String>> {
     const EVERY: &str = "intel8086 intel186 intel286 intel386 intel486 x64 cmov multibytenop fpu cetibt";
     let features = row.features.iter().map(|feature| format!("-Ctarget-feature=+{feature}"));
@@ -125,7 +125,7 @@ fn promised(row: &Row) -> Result<BTreeSet<String>> {
     Ok(EVERY.split(' ').map(str::to_owned).chain(named).collect())
 }
 
-/// `sse4.1"` and `SSE4_1` are `sse41`.
+/// Normalizes a feature's name: `sse4.1"` and `SSE4_1` are `sse41`.
 fn plain(feature: &str) -> String {
     feature.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Lines of 64 bytes that whole messages touch, exactly: the probe is stepped through each of them.
+//! Counts the lines of 64 bytes that whole messages touch, exactly, by stepping through the probe.
 
 use super::{Row, Table, program::Program};
 use anyhow::{Context, Error, Result, ensure};
@@ -6,24 +6,24 @@ use fastgcm_step::{Registers, Traced};
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use std::{collections::HashMap, collections::HashSet, ops::Range, path::Path};
 
-/// Bytes of a line of a cache.
+/// Bytes of a cache line.
 const LINE: u64 = 64;
 
-/// A row without instructions for AES takes a hundred times as many others: only the shortest.
+/// The sizes of messages. A row without AES instructions takes a hundred times as many others, so it has only the shortest.
 const SIZES: [usize; 6] = [16, 64, 128, 256, 320, 4096];
 
-/// What messages touch with this row, which this processor can run.
+/// Returns the lines that messages touch with this row, which this processor can run.
 pub(super) fn touched(probe: &Path, program: &Program, row: &Row) -> Result<Table> {
-    let sizes = &SIZES[..if row.made_of_calls() { 3 } else { 6 }];
+    let sizes = &SIZES[..if row.lacks_aes() { 3 } else { 6 }];
     let messages: Vec<(&str, usize)> = ["seal", "open"].into_iter().flat_map(|verb| sizes.iter().map(move |size| (verb, *size))).collect();
-    let told = messages.iter().map(|(verb, size)| format!("{verb},16,{size}"));
-    let mut traced = Traced::start(probe, &[row.name.clone()].into_iter().chain(told).collect::<Vec<_>>()).map_err(Error::msg)?;
+    let arguments = messages.iter().map(|(verb, size)| format!("{verb},16,{size}"));
+    let mut traced = Traced::start(probe, &[row.name.clone()].into_iter().chain(arguments).collect::<Vec<_>>()).map_err(Error::msg)?;
     let (known, mut table) = (known(program), Table::new());
     for (verb, size) in messages {
-        let told = traced.next_marker().map_err(Error::msg)?.context("the probe has no marker for this message")?;
+        let registers = traced.next_marker().map_err(Error::msg)?.context("the probe has no marker for this message")?;
         traced.next_marker().map_err(Error::msg)?.context("the probe tells of a key, and does nothing")?;
-        let (key, tables) = (told.rdi..told.rdi + told.rsi, traced.base()..traced.base() + program.bytes);
-        let numbers = one(&mut traced, &known, key, tables).map_err(Error::msg)?;
+        let (key, tables) = (registers.rdi..registers.rdi + registers.rsi, traced.base()..traced.base() + program.bytes);
+        let numbers = touched_by_one(&mut traced, &known, key, tables).map_err(Error::msg)?;
         if let Ok(dir) = std::env::var("STEP_TRACE") {
             let _ = std::fs::rename("/tmp/trace.now", format!("{dir}/{}-{verb}-{size}.txt", row.name));
         }
@@ -34,12 +34,12 @@ pub(super) fn touched(probe: &Path, program: &Program, row: &Row) -> Result<Tabl
     Ok(table)
 }
 
-/// What is known of an instruction, by its address in the file.
+/// A decoded instruction, by its address in the file.
 struct Known<'a> {
     instruction: &'a Instruction,
-    /// Its operand in memory.
+    /// The size of its operand in memory.
     memory: Option<u32>,
-    /// Where its function begins.
+    /// The address of its function.
     function: u64,
 }
 
@@ -55,12 +55,12 @@ fn known(program: &Program) -> HashMap<u64, Known<'_>> {
     all
 }
 
-/// From here to the next marker: lines of code, of the key, and of constants and tables. The C library's are left out: its `memcpy` is
-/// another one on each machine.
+/// Returns the lines of code, of the key, and of constants and tables up to the next marker, without the C library's: its `memcpy` differs
+/// from machine to machine.
 ///
-/// Those of the key are exact, for a key begins a line. Where the linker puts the rest differs from build to build, and must not count:
-/// each function begins a line here, and bytes that are read of constants and tables lie side by side.
-fn one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>) -> Result<[u64; 3], String> {
+/// The lines of the key are exact, because a key begins a line. The linker's places of the rest differ from build to build and must not count:
+/// each function is taken to begin a line, and bytes read of constants and tables to be contiguous.
+fn touched_by_one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>) -> Result<[u64; 3], String> {
     let mut log = std::env::var("STEP_TRACE").ok().map(|_| std::fs::File::create("/tmp/trace.now").unwrap());
     let (mut code_lines, mut key_lines, mut data_bytes) = (HashSet::new(), HashSet::new(), HashSet::new());
     traced.until_marker(|program, at| {
@@ -87,7 +87,7 @@ fn one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, ta
     Ok([code_lines.len(), key_lines.len(), data_bytes.len().div_ceil(LINE as usize)].map(|lines| lines as u64))
 }
 
-/// A general register, or a segment's, which begins at 0.
+/// Returns the value of a general register, or 0 for a segment's.
 fn general(r: &Registers, register: Register) -> Option<u64> {
     let all = [r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15];
     if register.is_segment_register() { Some(0) } else { register.is_gpr64().then(|| all[register.number()]) }

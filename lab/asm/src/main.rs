@@ -1,20 +1,20 @@
-//! `cargo xtask asm`, which runs this in the root of the project: guards without a clock. They tell what a correct tag cannot show, and a timed
-//! test would show on a quiet machine only.
+//! Guards machine code without a clock: finds faults that a correct tag cannot show, and a timed test only on a quiet machine. `cargo xtask asm`
+//! runs this in the root of the project.
 //!
-//! A probe that uses the library as any program does (`cargo build --release`, no LTO) is taken apart. Whatever the compiler, a row of
+//! The input is a probe that uses the library as any program does (`cargo build --release`, no LTO). With every compiler, a row of
 //! the library's table must not
 //! * call an intrinsic: a target feature is missing then,
 //! * hold an instruction that its features do not promise, or one that rust-lang/rust#158622 may have made,
 //! * leave with the upper halves of vector registers in use.
 //!
 //! Numbers are compared with `lab/asm/table.txt`: of each row, bytes of code, vectors that its loops spill, and calls; of the library, lines
-//! of LLVM IR, which its time to compile goes by; of messages of six sizes, lines of 64 bytes that they touch of code, of the key, and
-//! of constants and tables, which is what a message waits for whose caches are cold. What has grown by more than 5 % and by more than 2
-//! fails. `--bless` writes the file: its diff is part of the change, to be read with it. With another compiler than the file's the numbers
-//! are told and fail nothing.
+//! of LLVM IR, which determine its time to compile; of messages of six sizes, lines of 64 bytes that they touch of code, of the key, and of
+//! constants and tables, for which a message with cold caches waits. A number that has grown by more than 5 % and by more than 2 fails.
+//! `--bless` writes the file: its diff is part of the change, to be reviewed with it. With another compiler than the file's the numbers are
+//! printed, and none fails.
 //!
-//! **Spills.** A turn has eight AES states, three sums and a key in flight. 32 registers hold that; 16 do not, and still eight blocks in
-//! flight are 20 % faster than four. So what stands in the table is not zero, and is a debt where a row has 32.
+//! **Spills.** An iteration has eight AES states, three sums and a key in flight. 32 registers hold them; 16 do not, and still eight blocks in
+//! flight are 20 % faster than four. So the table's spills are not zero, and are a debt where a row has 32 registers.
 
 #![allow(missing_docs)] // it is a program
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -32,28 +32,28 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What the numbers are compared with.
+/// The file with which the numbers are compared.
 const TABLE: &str = "lab/asm/table.txt";
 
 /// A row of the library's table.
 struct Row {
     name: String,
-    /// This processor can run it.
+    /// True if this processor can run it.
     here: bool,
     features: Vec<String>,
 }
 
 impl Row {
-    /// Without AES instructions nothing is woven, and what it has of vectors is the compiler's affair.
-    fn made_of_calls(&self) -> bool {
+    /// Returns true for rows without AES instructions: they interleave nothing, and leave vectors to the compiler.
+    fn lacks_aes(&self) -> bool {
         !self.features.iter().any(|feature| feature == "aes")
     }
 }
 
-/// Numbers, by what they are of and their name: `vaes-avx2 seal of 64`, `key lines`.
+/// The numbers, by subject and name: `vaes-avx2 seal of 64`, `key lines`.
 type Table = BTreeMap<(String, String), u64>;
 
-/// Where functions of the library in this program take signs of lanes, which rust-lang/rust#158622 may have spoilt.
+/// Returns the library's functions in this program that move signs of lanes, which rust-lang/rust#158622 may have miscompiled.
 fn signs(program: &Path) -> Result<Vec<String>> {
     let program = Program::read(program)?;
     let of_library = |name: &str| name.starts_with("fastgcm::") || name.starts_with("<fastgcm::");
@@ -79,7 +79,7 @@ fn main() -> Result<()> {
 }
 
 fn compare(bless: bool) -> Result<()> {
-    // As users get the library: no LTO, as many code generation units as Cargo takes.
+    // Built as users build the library: no LTO, and Cargo's default number of code generation units.
     cargo("build --release -p probe --config profile.release.codegen-units=16 --target-dir target/asm")?;
     let probe = Path::new("target/asm/release/probe");
     let (program, rows) = (Program::read(probe)?, rows(probe)?);
@@ -101,7 +101,7 @@ fn compare(bless: bool) -> Result<()> {
     let text = fs::read_to_string(TABLE).unwrap_or_default();
     let old = parse(&text)?;
     if bless {
-        // What this processor cannot count stays as it was.
+        // Numbers of rows that this processor cannot run stay unchanged.
         let all: Table =
             old.into_iter().filter(|((of, _), _)| rows.iter().any(|row| !row.here && of.starts_with(&row.name))).chain(table).collect();
         let mut lines = BTreeMap::<&str, Vec<String>>::new();
@@ -142,35 +142,35 @@ fn parse(text: &str) -> Result<Table> {
     Ok(table)
 }
 
-/// What is told of a number that has grown by more than 5 % and by more than 2, or that the table does not have.
+/// Returns a message for a number that has grown by more than 5 % and by more than 2, or that the table lacks.
 fn grown((of, name): &(String, String), old: Option<u64>, new: u64) -> Option<String> {
     let is_grown = |old: u64| new > old + 2 && new * 100 > old * 105;
     let was = old.map_or("not in the table".to_owned(), |old| old.to_string());
     old.is_none_or(is_grown).then(|| format!("  {of}: {new} {name}, was {was}"))
 }
 
-/// Lines of LLVM IR that the compiler makes of the library, before LLVM does anything: its time to compile, without a clock.
+/// Returns the lines of the library's LLVM IR before any pass, which stand for its time to compile.
 fn intermediate() -> Result<u64> {
     let flags = "--emit=llvm-ir=target/asm/library.ll -Cno-prepopulate-passes";
     cargo(&format!("rustc --release -p fastgcm --lib --target-dir target/asm/ir -- {flags}"))?;
     Ok(fs::read_to_string("target/asm/library.ll")?.lines().count() as u64)
 }
 
-/// Cargo without what a user may have set.
+/// Runs Cargo without a user's settings.
 fn cargo(line: &str) -> Result<()> {
     let mut cargo = Command::new("cargo");
     cargo.arg("--quiet").args(line.split(' ')).env_remove("CARGO_ENCODED_RUSTFLAGS").env("CARGO_INCREMENTAL", "0").env("RUSTFLAGS", "");
     output(&mut cargo).map(drop)
 }
 
-/// What a program prints that succeeds.
+/// Returns the output of a program that succeeds.
 fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
     ensure!(output.status.success(), "{command:?}: {}", output.status);
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What the probe says of each row.
+/// Returns the rows that the probe prints.
 fn rows(probe: &Path) -> Result<Vec<Row>> {
     let row = |line: &str| {
         let [name, here, features] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -185,15 +185,15 @@ mod tests {
     use super::{grown, parse};
 
     #[test]
-    fn what_grows_notably_is_told() {
+    fn notable_growth_is_reported() {
         let table = parse("# rustc 1\nvaes-avx2: 1000 bytes, 0 spills\nvaes-avx2 seal of 64: 10 key lines\n").unwrap();
-        let told = |of: &str, name: &str, new| {
+        let is_reported = |of: &str, name: &str, new| {
             let key = (of.to_owned(), name.to_owned());
             grown(&key, table.get(&key).copied(), new).is_some()
         };
-        assert_eq!([1000, 1050, 1051, 900].map(|new| told("vaes-avx2", "bytes", new)), [false, false, true, false]);
-        assert_eq!([0, 2, 3].map(|new| told("vaes-avx2", "spills", new)), [false, false, true]);
-        assert_eq!([12, 13].map(|new| told("vaes-avx2 seal of 64", "key lines", new)), [false, true]);
-        assert!(told("new", "bytes", 1) && parse("vaes-avx2: many bytes").is_err());
+        assert_eq!([1000, 1050, 1051, 900].map(|new| is_reported("vaes-avx2", "bytes", new)), [false, false, true, false]);
+        assert_eq!([0, 2, 3].map(|new| is_reported("vaes-avx2", "spills", new)), [false, false, true]);
+        assert_eq!([12, 13].map(|new| is_reported("vaes-avx2 seal of 64", "key lines", new)), [false, true]);
+        assert!(is_reported("new", "bytes", 1) && parse("vaes-avx2: many bytes").is_err());
     }
 }

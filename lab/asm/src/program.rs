@@ -1,4 +1,4 @@
-//! A program as its functions, their instructions, and which of these can follow which.
+//! Reads a program: its functions, their instructions, and which instruction can follow which.
 
 use anyhow::Result;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
@@ -7,38 +7,38 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 #[derive(Default)]
 pub(super) struct Program {
-    /// By address.
+    /// The functions by address.
     pub(super) functions: BTreeMap<u64, Function>,
-    /// What the slots of the global offset table point to, by the slot's address: a name, and the address if it is in this program.
+    /// The targets of the slots of the global offset table, by the slot's address: a name, and the address if it is in this program.
     slots: BTreeMap<u64, (String, Option<u64>)>,
-    /// Of memory, code and data together.
+    /// The bytes of memory, code and data together.
     pub(super) bytes: u64,
 }
 
 pub(super) struct Function {
-    /// Demangled, without the hash.
+    /// The demangled name without the hash.
     pub(super) name: String,
     pub(super) bytes: u64,
     pub(super) code: Vec<Instruction>,
-    /// Indices of the instructions that may follow each one inside the function. None follows a return, or a jump that leaves it.
+    /// The indices of the instructions that may follow each one inside the function. None follows a return, or a jump out of it.
     pub(super) next: Vec<Vec<usize>>,
 }
 
-/// What the program has in its file from an address on.
+/// Returns the contents of the program's file from an address on.
 type Data<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
 
 /// A call, or a jump that leaves the function for good.
 pub(super) struct Call<'a> {
-    /// Index of the instruction.
+    /// The index of the instruction.
     pub(super) at: usize,
-    /// `None`: through a register.
+    /// The target's name, or `None` for a call through a register.
     pub(super) to: Option<&'a str>,
-    /// The address, if it is a function of this program.
+    /// The address of a target in this program.
     pub(super) address: Option<u64>,
 }
 
 impl Call<'_> {
-    /// It is a panic.
+    /// Returns true for a call of a panic.
     pub(super) fn never_returns(&self) -> bool {
         const PANICS: [&str; 3] = ["core::panicking::", "core::slice::index::slice_", "core::option::"];
         self.to.is_some_and(|to| PANICS.iter().any(|panics| to.starts_with(panics)))
@@ -74,7 +74,7 @@ impl Program {
         }
         let bytes = file.segments().map(|segment| segment.address() + segment.size()).max().unwrap_or(0);
         let mut program = Self { functions, slots, bytes };
-        // Nothing follows the call of a function that does not return, whatever stands behind it.
+        // No instruction follows the call of a function that does not return.
         let mut ends = Vec::new();
         for (address, function) in &program.functions {
             ends.extend(program.calls(function).filter(Call::never_returns).map(|call| (*address, call.at)));
@@ -85,7 +85,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Calls, and jumps that leave the function for good.
+    /// Returns the calls, and the jumps that leave the function for good.
     pub(super) fn calls<'a>(&'a self, function: &'a Function) -> impl Iterator<Item = Call<'a>> {
         function.code.iter().enumerate().filter_map(|(at, i)| match i.flow_control() {
             FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
@@ -94,7 +94,7 @@ impl Program {
                 let to = || self.functions.get(&target).map(|f| f.name.as_str());
                 (!inside).then(|| Call { at, to: to(), address: Some(target) })
             }
-            // A jump that has somewhere to go goes through a table of the function itself.
+            // A jump with known targets uses a table of the function itself.
             FlowControl::IndirectCall | FlowControl::IndirectBranch
                 if i.flow_control() == FlowControl::IndirectCall || function.next[at].is_empty() =>
             {
@@ -131,7 +131,7 @@ impl Function {
     }
 }
 
-/// Targets of a jump behind `before`: a table of distances from its own address, which the last `lea` of constant data gives.
+/// Returns the targets of a jump after `before`: a table of distances from its own address, which the last `lea` of constant data gives.
 fn table<'a>(before: &[Instruction], data: &Data<'a>) -> Option<impl Iterator<Item = u64> + use<'a>> {
     let lea =
         |i: &&Instruction| i.mnemonic() == iced_x86::Mnemonic::Lea && i.op1_kind() == OpKind::Memory && i.memory_base() == Register::RIP;

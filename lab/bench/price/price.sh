@@ -1,14 +1,14 @@
 #!/bin/bash
-# What a library for AES-GCM costs a program that seals and opens a message, and what it does in a debug build. Writes the table of
+# Measures what a library for AES-GCM adds to a program (size, build time), and its speed in a debug build. Writes the table
 # lab/bench/price/price.md, which docs/migrating.md shows. Needs the registry, and a C compiler and CMake for aws-lc-rs.
-# price.sh [TITLE]: measures the rows of which that is a part, and those that are not there. All others stay as they are.
+# price.sh [TITLE] measures the rows whose titles contain TITLE and missing rows. All other rows stay as they are.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(realpath ../../..) rows=target/rows only=${1:-}
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 mkdir -p target && : > "$rows"
 
-# program NAME DEPENDENCY CODE: a package. CODE is a function of key, nonce and text, which seals and opens.
+# program NAME DEPENDENCY CODE makes a package. CODE is a function of key, nonce and text that seals and opens.
 program() {
     local at=target/$1
     mkdir -p "$at/src"
@@ -35,7 +35,7 @@ END
     (cd "$at" && cargo fetch --quiet)
 }
 
-# Bytes of code and constants; what building takes, in seconds of user time; likewise 64 MiB sealed and opened in a debug build.
+# These print the bytes of code and constants, and the user time in seconds of a build, and of sealing and opening 64 MiB in a debug build.
 text() { size "target/$1/target/release/price" | awk 'NR == 2 { print $1 }'; }
 built() {
     rm -rf "target/$1/target"
@@ -47,7 +47,7 @@ debug() {
     (cd "target/$1" && cargo build --quiet 2>/dev/null && time target/debug/price large > /dev/null) 2>&1
 }
 
-# row TITLE NAME [FLAGS]: what it costs beside a program without a library.
+# row TITLE NAME [FLAGS] prints a program's cost relative to a program without a library.
 row() {
     if [[ $1 != *"$only"* ]] && grep -F "| $1 |" price.md >> "$rows"; then return; fi
     if [ -n "${3:-}" ]; then export RUSTFLAGS=$3; else unset RUSTFLAGS; fi

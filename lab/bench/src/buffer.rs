@@ -1,38 +1,38 @@
-//! Memory that ends with a page behind which nothing may be touched: whoever reads or writes there, if only with bytes masked out, has
-//! to pay for it, or dies.
+//! Memory that ends with a guard page. An implementation that reads or writes past its buffer crashes, or is slowed down if the bytes are
+//! masked out.
 
 use crate::work::Place;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::{ptr, slice};
 
-/// Of x86-64.
+/// Bytes of a page of x86-64.
 const PAGE: usize = 4096;
 
-/// Pages of its own.
+/// Memory pages before a guard page.
 pub(crate) struct Buffer {
     first: *mut u8,
     after_page: usize,
-    /// Bytes that may be touched.
+    /// Accessible bytes.
     size: usize,
 }
 
 impl Buffer {
-    /// For so many bytes, at any [`Place`]; the aligned ones begin so many bytes after a multiple of 4096.
+    /// Allocates `len` bytes at any [`Place`]. Aligned ones begin `after_page` bytes after a multiple of 4096.
     pub(crate) fn new(len: usize, after_page: usize) -> Self {
         let size = (after_page + 1 + len).next_multiple_of(PAGE);
-        // SAFETY: new memory, and one page more than is ever used.
+        // SAFETY: new memory, with one page more for the guard.
         let first: *mut u8 = unsafe {
             let first = mmap_anonymous(ptr::null_mut(), size + PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-            let first = first.expect("some pages of memory");
-            mprotect(first.byte_add(size), PAGE, MprotectFlags::empty()).expect("the last of them is ours");
+            let first = first.expect("memory is available");
+            mprotect(first.byte_add(size), PAGE, MprotectFlags::empty()).expect("the last page can be protected");
             first.cast()
         };
-        // SAFETY: what may be touched. No page is left whose first use would fall into a sample.
+        // SAFETY: the accessible pages. Writing them keeps page faults out of the samples.
         unsafe { first.write_bytes(0x77, size) };
         Self { first, after_page, size }
     }
 
-    /// Where so many bytes begin.
+    /// Returns the address of `len` bytes at this place.
     pub(crate) fn at(&self, place: Place, len: usize) -> *mut u8 {
         assert!(self.after_page + 1 + len <= self.size);
         self.first.wrapping_add(match place {
@@ -42,9 +42,9 @@ impl Buffer {
         })
     }
 
-    /// So many bytes at that place.
+    /// Returns `len` bytes at this place.
     pub(crate) fn bytes(&mut self, place: Place, len: usize) -> &mut [u8] {
-        // SAFETY: `at` stays inside of what is ours and has been written; borrowed like `self`.
+        // SAFETY: `at` returns an address inside of this memory, which is initialized; borrowed like `self`.
         unsafe { slice::from_raw_parts_mut(self.at(place, len), len) }
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Every place is where it says, and the kernel lets nobody touch the page behind the last byte.
+    /// Every place has its address, and the page behind the last byte is inaccessible.
     #[test]
     fn places() {
         let mut places = 0;

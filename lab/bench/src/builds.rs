@@ -1,4 +1,4 @@
-//! Cargo builds the rivals, one by one: what one of them lacks keeps none of the others away.
+//! Builds the rivals one by one, so that a rival that cannot be built does not affect the others.
 
 use crate::peer::Library;
 use aead_load::{Built, Home, Options, cargo, run};
@@ -9,13 +9,13 @@ use std::{
     process::Command,
 };
 
-/// A column of the tables: how a page of `tools/aead/libraries` is built.
+/// A column of the tables, and how its page of `tools/aead/libraries` is built.
 pub(crate) struct Rival {
     pub(crate) name: &'static str,
     page: &'static str,
-    /// In the place of the library that the page names: the third argument of `make.sh`.
-    made: Option<&'static str>,
-    /// Flags of rustc.
+    /// The third argument of `make.sh`, for another build of the page's library.
+    variant: Option<&'static str>,
+    /// Flags for rustc.
     flags: Option<&'static str>,
 }
 
@@ -25,15 +25,15 @@ impl Rival {
     }
 
     const fn of(name: &'static str, page: &'static str) -> Self {
-        Self { name, page, made: None, flags: None }
+        Self { name, page, variant: None, flags: None }
     }
 }
 
-/// In the order of columns.
+/// The rivals, in the order of the tables' columns.
 pub(crate) const RIVALS: [Rival; 19] = [
     Rival::new("fastgcm"),
     Rival::of("ipsec-mb", "ipsec-mb-2"),
-    Rival { made: Some("bare"), ..Rival::of("ipsec-mb-bare", "ipsec-mb-2") },
+    Rival { variant: Some("bare"), ..Rival::of("ipsec-mb-bare", "ipsec-mb-2") },
     Rival::new("linux"),
     Rival::new("aws-lc"),
     Rival::new("aws-lc-rs"),
@@ -47,42 +47,42 @@ pub(crate) const RIVALS: [Rival; 19] = [
     Rival::new("graviola"),
     Rival::new("rscrypto"),
     Rival::new("rustcrypto-0.11"),
-    // Without AES instructions.
+    // Built without AES instructions.
     Rival { flags: Some("--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\""), ..Rival::of("rustcrypto-soft", "rustcrypto-0.11") },
     Rival::new("rustcrypto-0.10"),
     Rival::of("libsodium", "libsodium-1.0.22"),
 ];
 
-/// Debian's packages: a library, and what `make.sh` needs.
+/// Debian packages: the system's OpenSSL, and the tools of `make.sh`.
 const PACKAGES: [&str; 9] = ["libssl-dev", "cmake", "g++", "dpkg-dev", "nasm", "make", "perl", "python3", "xz-utils"];
 
-/// This folder.
+/// Returns the folder of this package.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where cargo puts what it builds: where this program is.
+/// Returns Cargo's target folder, which contains this program.
 pub(crate) fn target() -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
-    program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "this program is in no folder".into())
+    program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "cannot find this program's target folder".into())
 }
 
-/// That rival, built; or why it is not. What is in no registry is fetched only if we may `install`.
+/// Builds a rival. Returns the reason if it cannot be built. Fetches a library that is in no registry only if `install` is set.
 pub(crate) fn build(rival: &Rival, install: bool) -> Result<Library, String> {
     eprint!("building {} ...", rival.name);
     let home = Home { target: target()?, ..Home::of_tree(&root().join("../..").canonicalize().map_err(|error| error.to_string())?) };
-    let page = home.page(rival.page).ok_or("it has no page")?;
+    let page = home.page(rival.page).ok_or("it has no page in tools/aead/libraries")?;
     let options = Options {
         fetch: install,
-        made: rival.made.map(|argument| (rival.name, argument)),
+        made: rival.variant.map(|argument| (rival.name, argument)),
         flags: rival.flags.map(|flags| (rival.name, flags)),
     };
-    let built = home.build(&page, options).ok_or("it is no shared object")?;
+    let built = home.build(&page, options).ok_or("its page is in a language without shared objects")?;
     eprint!("\r\x1b[K");
     Ok(Library { name: rival.name.into(), built: built?, ours: rival.name == "fastgcm" })
 }
 
-/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `fastgcm.rs`.
+/// Builds fastgcm from the sources of this folder or commit, with this tree's plug-in `fastgcm.rs`.
 pub(crate) fn build_sources(name: &str, from: &str) -> Result<Library, String> {
     let mut at = PathBuf::from(from);
     let text = |output: std::process::Output| String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -91,7 +91,7 @@ pub(crate) fn build_sources(name: &str, from: &str) -> Result<Library, String> {
         git.arg("-C").arg(root());
         let commit = text(git.args(["rev-parse", "--verify", &format!("{from}^{{commit}}")]).output().map_err(|error| error.to_string())?);
         if commit.is_empty() {
-            return Err(format!("{from} is no folder, and no commit"));
+            return Err(format!("{from} is neither a folder nor a commit"));
         }
         at = target()?.join("sources").join(&commit);
         if !at.is_dir() {
@@ -103,7 +103,7 @@ pub(crate) fn build_sources(name: &str, from: &str) -> Result<Library, String> {
         }
     }
     let at = at.canonicalize().map_err(|error| error.to_string())?;
-    // Each build has the same paths: names of folders decide where Cargo's compiler puts functions, and a place is worth 1 to 3 %.
+    // All builds use the same paths, because folder names decide where rustc puts functions, which changes times by 1 to 3 %.
     let package = target()?.join("compared/package");
     fs::create_dir_all(&package).map_err(|error| error.to_string())?;
     let (aead, source) = (root().join("../../tools/aead"), package.with_file_name("source"));
@@ -121,10 +121,10 @@ pub(crate) fn build_sources(name: &str, from: &str) -> Result<Library, String> {
     Ok(Library { name: name.into(), built, ours: true })
 }
 
-/// Installs Debian's packages. Of two apt-get at a time one fails, and the full run has checks side by side: the lock is that of
+/// Installs the Debian packages. Two apt-get at a time fail, and the full run has checks in parallel: this is the lock of
 /// `.ci/need`.
 pub(crate) fn install() -> Result<(), String> {
-    const ALONE: [&str; 2] = ["/var/lock/fastgcm-packages", "apt-get"];
-    run(Command::new("flock").args(ALONE).args(["update", "-qq"]))?;
-    run(Command::new("flock").args(ALONE).args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES)).map(drop)
+    const LOCK: [&str; 2] = ["/var/lock/fastgcm-packages", "apt-get"];
+    run(Command::new("flock").args(LOCK).args(["update", "-qq"]))?;
+    run(Command::new("flock").args(LOCK).args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES)).map(drop)
 }

@@ -1,13 +1,12 @@
-//! Identical answers first: a fast wrong answer is no answer.
+//! Checks that all implementations give identical answers, before any is measured.
 
 use crate::work::Peer;
 
-/// Lengths of text around every border that implementations have: blocks, vectors of them, turns of eight and sixteen vectors.
+/// Lengths of text around every boundary of implementations: blocks, vectors, and iterations of eight and sixteen vectors.
 const LENGTHS: [usize; 21] = [0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 200, 255, 256, 300, 500, 512, 1023, 1420, 4095, 4096, 16400];
 const AADS: [usize; 7] = [0, 12, 13, 16, 64, 128, 300];
 
-/// All must seal every message to the same bytes, open it again, and refuse it with a bit of the tag changed. Returns how many answers there
-/// were.
+/// Checks that all implementations seal every message to the same bytes, open it, and refuse a wrong tag. Returns the number of answers.
 pub(crate) fn all(peers: &[Box<dyn Peer>]) -> Result<usize, String> {
     let bytes: Vec<u8> = (0..20_000u32).map(|i| (i * i / 8) as u8).collect();
     let mut answers = 0;
@@ -22,7 +21,9 @@ pub(crate) fn all(peers: &[Box<dyn Peer>]) -> Result<usize, String> {
                     let answer = peer.answer(&bytes[500..][..key], &nonce, &bytes[7..][..aad], &bytes[..len]);
                     let Some(answer) = answer.map_err(|what| at(&what))? else { continue };
                     match &first {
-                        Some((other, expected)) if *expected != answer => return Err(at(&format!("not the answer of {other}"))),
+                        Some((other, expected)) if *expected != answer => {
+                            return Err(at(&format!("the answer differs from that of {other}")));
+                        }
                         Some(_) => {}
                         None => first = Some((peer.name(), answer)),
                     }

@@ -1,5 +1,5 @@
-//! Other data and other code, in between: what a program does that calls a cipher now and then. After that neither the cipher's code, nor its
-//! tables, its key, or the text is in the caches that are near, and the branch predictors have learnt something else.
+//! Evicts the cipher from the caches between messages, as in a program that calls a cipher rarely: reads other data and executes other code,
+//! so that the near caches hold no code, table, key or text of the cipher, and the branch predictors have learnt other branches.
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::{
@@ -9,13 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of other data: more than a second-level cache has.
+/// Bytes of other data: more than a second-level cache holds.
 const DATA: usize = 8 << 20;
-/// Bytes of other code: more than the first-level cache, and branch predictors, hold.
+/// Bytes of other code: more than the first-level cache and the branch predictors hold.
 const CODE: usize = 1 << 20;
-/// Of a cache.
+/// Bytes of a cache line.
 const LINE: usize = 64;
-/// A line of the other code: the next number of a sequence, a branch that hangs on it, and then the next line either way.
+/// A line of the other code: computes the next number of a sequence, branches on it, and continues at the next line either way.
 /// `lea eax, [rax + 4 * rax + 0x3c6ef35f]`, `test eax, eax`, `js next`, `jmp next`.
 const NEXT: [u8; 13] = [0x8d, 0x84, 0x80, 0x5f, 0xf3, 0x6e, 0x3c, 0x85, 0xc0, 0x78, 0x35, 0xeb, 0x33];
 /// The first line: `mov eax, edi`, `jmp next`.
@@ -23,19 +23,19 @@ const FIRST: [u8; 4] = [0x89, 0xf8, 0xeb, 0x3c];
 /// The last line.
 const RETURN: u8 = 0xc3;
 
-/// They stay until the program ends.
-pub(crate) struct Others {
+/// Other data and other code. The code's memory is never unmapped.
+pub(crate) struct Evictor {
     data: Vec<u64>,
     code: extern "sysv64" fn(u32) -> u32,
     last: Cell<u32>,
-    /// What asking for the time takes, which every sample has once.
+    /// The time that reading the clock takes, which every sample contains once.
     clock: Duration,
 }
 
-impl Others {
+impl Evictor {
     pub(crate) fn new() -> Self {
-        // SAFETY: new memory, written within its size while nobody runs it, then run while nobody can write it: each line of it goes on to the
-        // next, and the last one returns. What it changes are the registers of its argument and its result, and flags.
+        // SAFETY: new memory, written within its size before it becomes executable and read-only. Each line continues at the next, and the last one
+        // returns. The code changes the registers of its argument and its result, and flags.
         let code = unsafe {
             let first =
                 mmap_anonymous(ptr::null_mut(), CODE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE).expect("memory for code");
@@ -50,16 +50,16 @@ impl Others {
         Self { data: vec![1; DATA / size_of::<u64>()], code, last: Cell::new(0), clock }
     }
 
-    /// How long `message` takes alone, after all of them.
-    pub(crate) fn before(&self, message: impl FnOnce()) -> Duration {
+    /// Returns the time of `message` alone, after the eviction.
+    pub(crate) fn time(&self, message: impl FnOnce()) -> Duration {
         self.run();
-        black_box(Instant::now()); // the clock's own code and data are near then
+        black_box(Instant::now()); // brings the clock's own code and data into the caches
         let start = Instant::now();
         message();
         start.elapsed().saturating_sub(self.clock)
     }
 
-    /// Reads a word of each line of the data, and executes each line of the code. Returns how many lines were read.
+    /// Reads a word of each line of the data, and executes each line of the code. Returns the number of lines that were read.
     fn run(&self) -> u64 {
         self.last.set((self.code)(self.last.get()));
         black_box(self.data.iter().step_by(LINE / size_of::<u64>()).sum())
@@ -70,14 +70,14 @@ impl Others {
 mod tests {
     use super::*;
 
-    /// All lines are read, and all lines of the code are executed: the number that comes out is that of the sequence.
+    /// All lines of the data are read, and all lines of the code are executed: the result is the right number of the sequence.
     #[test]
     fn every_line() {
-        let (others, mut expected) = (Others::new(), 0_u32);
+        let (evictor, mut expected) = (Evictor::new(), 0_u32);
         for _ in 0..3 {
-            assert_eq!(others.run(), (DATA / LINE) as u64);
+            assert_eq!(evictor.run(), (DATA / LINE) as u64);
             (0..CODE / LINE - 2).for_each(|_| expected = expected.wrapping_mul(5).wrapping_add(0x3c6e_f35f));
-            assert_eq!(others.last.get(), expected);
+            assert_eq!(evictor.last.get(), expected);
         }
     }
 }

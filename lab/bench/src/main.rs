@@ -1,19 +1,19 @@
-//! AES-GCM implementations side by side, in one process: built, loaded, held to a processor level, checked against each other, and only
-//! then measured, a short sample of each in turn. `lab/bench/README.md` says how each is called and what the figures mean.
+//! Compares AES-GCM implementations in one process: builds and loads them, restricts each to a processor level, checks that all answers
+//! agree, and times a short sample of each in turn. `lab/bench/README.md` describes the calls and the figures.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `builds` | cargo builds one shared object for each rival; what cannot be built is told |
-//! | `level` | processor levels, and what holds a rival to one |
-//! | `peer` | loads them, a copy for each level |
-//! | `check` | identical answers first |
-//! | `buffer` | memory that ends with a page behind which nothing may be touched |
-//! | `cold` | other data and other code, before each message |
-//! | `place` | where key, stack and output lie in their pages |
-//! | `work`, `plan` | what is measured, and the list of it |
-//! | `bars` | instead of a plan: ranges of lengths, one number for each row and rival |
-//! | `rare` | instead of a plan: many keys, and single messages after other work |
-//! | `report` | tables, and a file for a spreadsheet |
+//! | `builds` | builds a shared object for each rival |
+//! | `level` | the processor levels, and how a rival is restricted to one |
+//! | `peer` | loads a copy of each shared object for each level |
+//! | `check` | checks that all answers agree |
+//! | `buffer` | memory that ends with a guard page |
+//! | `cold` | evicts a message's data and code from the caches |
+//! | `place` | the positions of key, stack and output in their pages |
+//! | `work`, `plan` | the inner loop, and the list of cases |
+//! | `bars` | the subcommand `bars`: ranges of lengths, one number for each row and rival |
+//! | `rare` | the subcommands `keys` and `cold`: many keys, and single messages after other work |
+//! | `report` | tables and CSV |
 
 mod bars;
 mod buffer;
@@ -33,31 +33,31 @@ use fastgcm_measure::{Machine, Results};
 use std::{error::Error, io::IsTerminal, path::PathBuf, process::ExitCode, time::Instant};
 use work::{Buffers, Peer};
 
-/// AES-GCM implementations side by side.
+/// Compares AES-GCM implementations in one process.
 #[derive(Parser)]
 struct Options {
-    /// Two minutes: few sizes, short samples
+    /// Measures few sizes in short samples (two minutes)
     #[arg(long)]
     quick: bool,
-    /// Installs what Debian has of what the rivals need (as root), and builds ipsec-mb from Debian's source
+    /// Installs the Debian packages that rivals need (as root), and builds ipsec-mb from Debian's source
     #[arg(long, global = true)]
     install: bool,
-    /// Only rivals whose name begins with one of these; fastgcm always takes part
+    /// Measures fastgcm and only those rivals whose names begin with one of these
     #[arg(long, value_delimiter = ',', global = true)]
     only: Vec<String>,
-    /// In the place of this tree's library, that of this folder or commit
+    /// Measures fastgcm of this folder or commit instead of this tree's
     #[arg(long, global = true)]
     ours: Option<String>,
-    /// Builds of fastgcm of these folders or commits take part, too
+    /// Measures fastgcm of these folders or commits, too
     #[arg(long, value_delimiter = ',', global = true)]
     before: Vec<String>,
-    /// Only cases whose group contains this, `AES-128 open` for example
+    /// Measures only cases whose group contains this text, for example `AES-128 open`
     #[arg(long)]
     group: Option<String>,
-    /// Where results.csv and bars.csv go
+    /// The folder for results.csv and bars.csv
     #[arg(long, default_value = "out", global = true)]
     out: PathBuf,
-    /// Builds, loads and checks, and measures nothing
+    /// Builds the rivals and compares their answers, without measuring
     #[arg(long)]
     check: bool,
     #[command(subcommand)]
@@ -66,12 +66,12 @@ struct Options {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// For ranges of lengths and each row, how many times as long as fastgcm the best rival takes, and every other
-    Bars(bars::Asked),
-    /// What a key takes to make and in memory, and what messages under many keys take
-    Keys(rare::Asked),
-    /// What single messages take after other data and other code
-    Cold(rare::Asked),
+    /// Prints each rival's time as a multiple of fastgcm's, and the best rival's, for ranges of lengths
+    Bars(bars::Options),
+    /// Prints the size of a key, the time to make one, and the times of messages under many keys
+    Keys(rare::Options),
+    /// Prints the times of single messages after other data and other code
+    Cold(rare::Options),
 }
 
 fn main() -> ExitCode {
@@ -91,10 +91,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut missing = Vec::new();
     let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
-    // What is compared with another build of ours is built as that one is.
+    // `--before` compares two builds, so this tree is built exactly as the other one.
     let this_tree = || builds::root().join("../..").to_string_lossy().into_owned();
     let ours = options.ours.clone().or_else(|| (!options.before.is_empty()).then(this_tree));
-    for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
+    for rival in builds::RIVALS.iter().filter(|rival| selected(options, rival.name)) {
         let built = match &ours {
             Some(sources) if rival.name == "fastgcm" => builds::build_sources("fastgcm", sources),
             _ => builds::build(rival, options.install),
@@ -132,16 +132,16 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
 
     if let Some(command) = &options.command {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
-        let again = || libraries.iter().map(peer::load_again).collect();
+        let reload = || libraries.iter().map(peer::load_again).collect();
         match command {
-            Command::Keys(asked) => {
-                rare::keys(asked, &peers);
+            Command::Keys(arguments) => {
+                rare::keys(arguments, &peers);
             }
-            Command::Cold(asked) => {
-                rare::cold(asked, again)?;
+            Command::Cold(arguments) => {
+                rare::cold(arguments, reload)?;
             }
-            Command::Bars(asked) => {
-                bars::run(asked, &peers, &options.before, &options.out)?;
+            Command::Bars(arguments) => {
+                bars::run(arguments, &peers, &options.before, &options.out)?;
             }
         }
         return Ok(());
@@ -160,7 +160,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(())
 }
 
-fn wanted(options: &Options, name: &str) -> bool {
+fn selected(options: &Options, name: &str) -> bool {
     options.only.is_empty() || name == "fastgcm" || options.only.iter().any(|only| name.starts_with(only.as_str()))
 }
 
@@ -172,15 +172,15 @@ fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
         }
     }
     let plan = plan::plan(options.quick, &levels);
-    let wanted = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
-    let plan: Vec<_> = plan.into_iter().filter(wanted).collect();
-    let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
-    let (buffers, start) = (Buffers::new(most, 1), Instant::now());
+    let selected = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
+    let plan: Vec<_> = plan.into_iter().filter(selected).collect();
+    let max_len = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
+    let (buffers, start) = (Buffers::new(max_len, 1), Instant::now());
     for (number, work) in plan.iter().enumerate() {
-        let here: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
-        let mut contenders: Vec<_> = here.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
-        // fastgcm comes first, and once more called as usual, so that what another way costs is a ratio within one case.
-        if let (Some(usual), Some(peer)) = (work.usual(), here.first()) {
+        let at_level: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
+        let mut contenders: Vec<_> = at_level.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
+        // fastgcm comes first, and once more with the usual call, so that the cost of another call is a ratio within one case.
+        if let (Some(usual), Some(peer)) = (work.usual(), at_level.first()) {
             contenders.extend(peer.contender("fastgcm as usual", &usual, &buffers));
         }
         let case = work.case();

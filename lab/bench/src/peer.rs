@@ -1,4 +1,4 @@
-//! Shared objects, loaded: a copy of the file for each processor level, so that each has variables of its own.
+//! Loads shared objects: a copy of the file for each processor level, so that each level has variables of its own.
 
 use crate::{
     buffer::Buffer,
@@ -21,19 +21,19 @@ use std::{
 /// Bytes of the tag.
 pub(crate) const TAG: usize = 16;
 
-/// A rival, built.
+/// A rival's shared object.
 pub(crate) struct Library {
-    /// The column of the table.
+    /// Its name, which is the table's column.
     pub(crate) name: String,
     pub(crate) built: Built,
-    /// It is fastgcm, of these sources or others.
+    /// True for fastgcm, of this tree or another.
     pub(crate) ours: bool,
 }
 
-/// Of dlfcn.h, for Linux: a library's own symbols come before those that others have loaded.
+/// The flag of Linux's dlfcn.h with which a library prefers its own symbols to those of other libraries.
 const RTLD_DEEPBIND: i32 = 8;
 
-/// One rival at one level.
+/// A rival at one level.
 pub(crate) struct Loaded {
     table: &'static Table,
     name: String,
@@ -41,7 +41,7 @@ pub(crate) struct Loaded {
     version: String,
 }
 
-/// One rival at every level of this machine that it can be held to; and where that failed, why.
+/// Loads a rival at every level of this machine that it supports. Returns the reasons where that failed, too.
 pub(crate) fn load(library: &Library) -> Result<(Vec<Loaded>, Vec<String>), String> {
     let (name, variants) = (&library.name, variants(&library.built.object)?);
     let (mut loaded, mut failed) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ pub(crate) fn load(library: &Library) -> Result<(Vec<Loaded>, Vec<String>), Stri
             Err(why) => failed.push(format!("{name} at {}: {why}", variant.level)),
         }
     }
-    // The control: the same code a second time, at the level that matters most.
+    // The control: fastgcm a second time, at its highest level.
     if name == "fastgcm"
         && let Some(first) = variants.first()
     {
@@ -63,13 +63,13 @@ pub(crate) fn load(library: &Library) -> Result<(Vec<Loaded>, Vec<String>), Stri
     Ok((loaded, failed))
 }
 
-/// One rival once more, at the level that it chooses by itself: its code and its keys lie in other pages.
+/// Loads a rival once more, at the level that it chooses by itself. Its code and its keys lie in other pages than before.
 pub(crate) fn load_again(library: &Library) -> Result<Loaded, String> {
     let variants = variants(&library.built.object)?;
     Loaded::new(library, variants.first().ok_or("it has no level of this machine")?)
 }
 
-/// The levels of a shared object.
+/// Returns the levels of a shared object.
 pub(crate) fn variants(object: &Path) -> Result<Vec<Variant>, String> {
     let table = open(object, SYMBOL, RTLD_DEEPBIND)?;
     // SAFETY: what plug-ins return are strings.
@@ -77,12 +77,12 @@ pub(crate) fn variants(object: &Path) -> Result<Vec<Variant>, String> {
 }
 
 impl Loaded {
-    /// Loads a copy of its own, named by its level too if it is ours. What the variant sets in the environment is there while it is loaded and makes its
-    /// first key.
+    /// Loads a copy of the shared object. fastgcm's name includes the level. The variant's environment variable is set while the rival is
+    /// loaded and makes its first key.
     fn new(library: &Library, variant: &Variant) -> Result<Self, String> {
-        // No two of the same name, for of these the second would be the first again; and none that somebody else could have made.
+        // dlopen returns the library already loaded for a path seen before, so each copy has a path of its own, which nobody else can create.
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        if let Some((name, value)) = &variant.setting {
+        if let Some((name, value)) = &variant.variable {
             // SAFETY: there is no other thread yet.
             unsafe { env::set_var(name, value) };
         }
@@ -90,7 +90,7 @@ impl Loaded {
         let copy = folder.path().join(object.file_name().unwrap_or_default());
         let started = fs::copy(object, &copy).map_err(|error| error.to_string()).and_then(|_| start(&copy, variant));
         drop(folder);
-        if let Some((name, _)) = &variant.setting {
+        if let Some((name, _)) = &variant.variable {
             // SAFETY: there is no other thread yet.
             unsafe { env::remove_var(name) };
         }
@@ -103,16 +103,16 @@ impl Loaded {
     }
 }
 
-/// Loads, starts, and makes a key.
+/// Loads a plug-in, starts it, and makes a key.
 fn start(object: &Path, variant: &Variant) -> Result<&'static Table, String> {
     let table = open(object, SYMBOL, RTLD_DEEPBIND)?;
     if table.seal.is_none() || table.open.is_none() {
         return Err("it has no whole messages".into());
     }
-    let told = variant.told.as_deref().map(CString::new).transpose().map_err(|error| error.to_string())?;
+    let argument = variant.argument.as_deref().map(CString::new).transpose().map_err(|error| error.to_string())?;
     if let Some(start) = table.start {
-        // SAFETY: NULL, or a string; what comes back is one, too.
-        let why = unsafe { string(start(told.as_ref().map_or(ptr::null(), |told| told.as_ptr()))) };
+        // SAFETY: NULL or a string; the result is a string, too.
+        let why = unsafe { string(start(argument.as_ref().map_or(ptr::null(), |argument| argument.as_ptr()))) };
         if !why.is_empty() {
             return Err(why);
         }
@@ -120,7 +120,7 @@ fn start(object: &Path, variant: &Variant) -> Result<&'static Table, String> {
     if Key::new(table, &[1; 32]).is_none() { Err("it makes no key".into()) } else { Ok(table) }
 }
 
-/// A message with a nonce of 12 bytes and a tag of 16.
+/// Returns a message with a nonce of 12 bytes and a tag of 16.
 #[inline(always)]
 pub(crate) fn message(
     nonce: *const u8,
@@ -134,8 +134,8 @@ pub(crate) fn message(
     Message { tag, nonce, input, aad_length, output, aad, nonce_length: 12, length, tag_length: TAG }
 }
 
-/// What `open` and `start` have looked at.
-const LOADED: &str = "a table with these functions";
+/// A message of `expect`: `open` and `start` have checked these functions.
+const CHECKED: &str = "a table with these functions";
 
 /// A key of a rival.
 pub(crate) struct Key {
@@ -144,44 +144,44 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// `None` if it has no keys of that length.
+    /// Makes a key. Returns `None` if the rival has no keys of this length.
     pub(crate) fn new(table: &'static Table, bytes: &[u8]) -> Option<Self> {
-        // A bit for each length that it has.
+        // `keys` has a bit for each supported length.
         if table.keys >> (bytes.len() / 8 - 2) & 1 == 0 {
             return None;
         }
-        // SAFETY: so many bytes.
-        let key = unsafe { table.key.expect(LOADED)(bytes.as_ptr(), bytes.len()) };
+        // SAFETY: a pointer and a length of one slice.
+        let key = unsafe { table.key.expect(CHECKED)(bytes.as_ptr(), bytes.len()) };
         (!key.is_null()).then(|| Self { table, key })
     }
 
-    /// Replaces it by another of the same length.
+    /// Replaces the key by another one of the same length.
     #[inline(always)]
     pub(crate) fn rekey(&mut self, bytes: &[u8]) {
         match self.table.rekey {
-            // SAFETY: a key, and so many bytes.
+            // SAFETY: a key, and a pointer and a length of one slice.
             Some(rekey) => unsafe { rekey(self.key, bytes.as_ptr(), bytes.len()) },
-            None => self.made_anew(bytes),
+            None => self.replace(bytes),
         }
     }
 
     #[inline(never)]
-    fn made_anew(&mut self, bytes: &[u8]) {
+    fn replace(&mut self, bytes: &[u8]) {
         if let Some(new) = Self::new(self.table, bytes) {
             *self = new;
         }
     }
 
-    /// So often, a key is made by value and put into the same `Option`.
+    /// Makes a key by value and stores it in one `Option`, this often.
     pub(crate) fn put(&self, bytes: &[u8], times: u64) {
         match self.table.put {
-            // SAFETY: so many bytes.
+            // SAFETY: a pointer and a length of one slice.
             Some(put) => unsafe { put(bytes.as_ptr(), bytes.len(), times) },
             None => (0..times).for_each(|_| drop(black_box(Self::new(self.table, black_box(bytes))))),
         }
     }
 
-    /// Where the memory lies that a message reads of it.
+    /// Returns the address of the memory that a message reads.
     pub(crate) fn at(&self) -> *const c_void {
         self.key
     }
@@ -198,7 +198,7 @@ impl Key {
         }
     }
 
-    /// Decrypts; false if the tag was wrong.
+    /// Decrypts. Returns false if the tag was wrong.
     ///
     /// # Safety
     /// As [`Key::seal`].
@@ -209,7 +209,7 @@ impl Key {
     }
 }
 
-/// Apart, to keep the loop of messages small.
+/// Panics, in a function of its own to keep the inner loop small.
 #[cold]
 #[inline(never)]
 fn refused() -> ! {
@@ -219,14 +219,14 @@ fn refused() -> ! {
 impl Drop for Key {
     fn drop(&mut self) {
         // SAFETY: `new` made it.
-        unsafe { self.table.free.expect(LOADED)(self.key) }
+        unsafe { self.table.free.expect(CHECKED)(self.key) }
     }
 }
 
-/// A key for each of the [`LINES`] of a page: of so many that are made, the first whose context begins with that line. Where an implementation
-/// has none that begins there, a key at any place stands for it. `None` if it has no keys of that length.
-pub(crate) fn key_of_each_line(table: &'static Table, bytes: &[u8]) -> Option<Vec<Key>> {
-    /// Beyond that some line has no key: of an allocator that returns multiples of 128, for example.
+/// Returns a key for each of the [`LINES`] of a page: the first of [`MADE`] keys whose context begins with this line. If none begins there,
+/// a key at any place stands for it. `None` if the rival has no keys of this length.
+pub(crate) fn keys_at_each_line(table: &'static Table, bytes: &[u8]) -> Option<Vec<Key>> {
+    /// The number of keys to try. An allocator that returns multiples of 128, for example, reaches only half of the lines.
     const MADE: usize = 1500;
     let mut rng = fastrand::Rng::with_seed(LINES as u64);
     let (mut between, mut others) = (Vec::new(), Vec::new());
@@ -282,9 +282,9 @@ impl Peer for Loaded {
                 aad_buffer.bytes(place, aad.len()).copy_from_slice(aad);
                 message.aad = aad_buffer.at(place, aad.len());
             }
-            // From one buffer to another and back; then in place; then with a wrong tag.
+            // From one buffer to another and back, then in place, then with a wrong tag.
             given.bytes(place, len).copy_from_slice(text);
-            // SAFETY: buffers as `Message` wants them, each used through one message at a time.
+            // SAFETY: buffers as `Message` requires, each used by one message at a time.
             unsafe { key.seal(&message) };
             (message.input, message.output) = (message.output, opened.at(place, len + TAG));
             // SAFETY: as above.

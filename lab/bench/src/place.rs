@@ -1,13 +1,13 @@
-//! Where key, stack and output lie. A load that has the low twelve bits of address of a store just made waits for that store, 4 to 10 ns, so
-//! one place proves nothing: every contender is measured with its key at each line of a page, and with the stack and the output at each line too.
+//! Positions of key, stack and output in their pages. A load waits 4 to 10 ns for a store just made to an address with the same low twelve
+//! bits, so one position proves nothing. Every contender is measured with its key, the stack and the output at each line of a page.
 
 use fastrand::Rng;
 use std::{arch::asm, time::Duration};
 
-/// Of 64 bytes, in a page of 4096.
+/// The number of lines of 64 bytes in a page of 4096.
 pub(crate) const LINES: usize = 64;
 
-/// The lines at which they begin in their pages.
+/// The lines at which key, stack and output begin in their pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
     pub(crate) key: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Lines {
     pub(crate) output: usize,
 }
 
-/// As many places as a page has lines: each of the three has each line once, in an order of its own.
+/// Returns as many places as a page has lines. Each of the three visits each line once, in an order of its own.
 pub(crate) fn places(seed: u64) -> [Lines; LINES] {
     let mut rng = Rng::with_seed(seed);
     let mut shuffled = || {
@@ -27,16 +27,16 @@ pub(crate) fn places(seed: u64) -> [Lines; LINES] {
     std::array::from_fn(|at| Lines { key: keys[at], stack: stacks[at], output: outputs[at] })
 }
 
-/// Calls `work` with a stack that begins at that place of a page: where the system put it is drawn at each start of a program.
-pub(crate) fn deeper(place: usize, mut work: impl FnMut() -> Duration) -> Duration {
-    extern "sysv64" fn called<F: FnMut() -> Duration>(work: &mut F, time: &mut Duration) {
+/// Calls `work` with a stack that begins at this offset in a page. Without this, each start of a program has a random offset.
+pub(crate) fn with_stack_at(place: usize, mut work: impl FnMut() -> Duration) -> Duration {
+    extern "sysv64" fn trampoline<F: FnMut() -> Duration>(work: &mut F, time: &mut Duration) {
         *time = work();
     }
-    fn of<F: FnMut() -> Duration>(_: &F) -> extern "sysv64" fn(&mut F, &mut Duration) {
-        called::<F>
+    fn trampoline_of<F: FnMut() -> Duration>(_: &F) -> extern "sysv64" fn(&mut F, &mut Duration) {
+        trampoline::<F>
     }
-    let (function, mut time) = (of(&work), Duration::ZERO);
-    // SAFETY: the stack pointer goes down by less than a page, to a multiple of 16, and comes back; R12 is the called function's to keep.
+    let (function, mut time) = (trampoline_of(&work), Duration::ZERO);
+    // SAFETY: the stack pointer goes down by less than a page, to a multiple of 16, and R12 restores it, which the called function preserves.
     unsafe {
         asm!(
             "mov r12, rsp",
@@ -61,7 +61,7 @@ pub(crate) fn deeper(place: usize, mut work: impl FnMut() -> Duration) -> Durati
 mod tests {
     use super::*;
 
-    /// Each of the three is at each line once, and the stack is where it should be.
+    /// Key, stack and output visit each line once, and the stack has the offset that was asked for.
     #[test]
     fn every_line() {
         let places = places(1);
@@ -73,7 +73,7 @@ mod tests {
         }
         let frame = |stack: usize| {
             let mut at = 0;
-            deeper(stack * 64, || {
+            with_stack_at(stack * 64, || {
                 let here = 0_u8;
                 at = std::hint::black_box(&raw const here).addr();
                 Duration::ZERO

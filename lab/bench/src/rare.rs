@@ -1,5 +1,5 @@
-//! Programs with many keys, and rare calls. A warm message with one key finds everything near; a server's message finds its key in the second-level
-//! cache, or beyond, and a program that calls a cipher now and then finds not even the code.
+//! Measures programs with many keys, and rare calls. A warm message with one key hits the first-level cache; a server's message finds its key
+//! in the second-level cache or beyond, and a program that rarely calls a cipher does not even find the code in the near caches.
 
 use crate::{
     peer::{Key, Loaded},
@@ -11,46 +11,48 @@ use clap::Args;
 use fastgcm_measure::{Contender, Measurement, Sampler, median};
 use std::time::{Duration, Instant};
 
-/// How many keys there are, of which each message takes one at random.
+/// Numbers of keys, of which each message takes one at random.
 const KEYS: [usize; 4] = [1, 64, 1024, 16_384];
-/// Bytes of text under many keys, and of rare messages.
+/// Bytes of a message under many keys.
 const MANY: [usize; 2] = [64, 1420];
+/// Bytes of a cold message.
 const RARE: [usize; 4] = [64, 256, 1420, 4096];
 
+/// The options of `keys` and `cold`.
 #[derive(Args)]
-pub(crate) struct Asked {
-    /// Bits of the keys of messages
+pub(crate) struct Options {
+    /// Key size of the messages, in bits
     #[arg(long, default_value_t = 128)]
     bits: usize,
     /// Samples at each of 64 places of key, stack and output
     #[arg(long, default_value_t = 8)]
     samples: usize,
-    /// For `cold`: how often all are loaded anew, since the pages that the system gives to code and keys decide up to a quarter
+    /// For `cold`: number of times that all are loaded, since the pages of code and keys change times by up to a quarter
     #[arg(long, default_value_t = 7)]
     launches: usize,
 }
 
-/// Of the machine's own level.
+/// Returns the usual work with this operation.
 fn work(level: &str, verb: Verb, bits: usize, bytes: usize, cold: bool) -> Work {
     Work { level: level.into(), verb, bits, bytes, aad: 12, nonces: Nonces::Prepared, in_place: false, place: Place::Aligned, cold }
 }
 
-fn print(head: &str, columns: &[String], names: &[String], values: impl Fn(usize, usize) -> String) {
+fn print_table(head: &str, columns: &[String], names: &[String], values: impl Fn(usize, usize) -> String) {
     println!("\n| {head} | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len()));
     for (row, name) in names.iter().enumerate() {
         println!("| {name} | {} |", Vec::from_iter((0..columns.len()).map(|column| values(row, column))).join(" | "));
     }
 }
 
-/// Prints what a key has in bytes, what making one takes, and what a message takes under many. Returns how many cases were measured.
-pub(crate) fn keys(asked: &Asked, peers: &[Box<dyn Peer>]) -> usize {
+/// Prints the bytes of a key, the time to make one, and the time of a message under many keys. Returns the number of measured cases.
+pub(crate) fn keys(options: &Options, peers: &[Box<dyn Peer>]) -> usize {
     fastgcm_measure::pin();
     let level = peers.first().map(|peer| peer.level()).unwrap_or_default();
-    let here = peers.iter().filter(|peer| peer.level() == level && peer.table().is_some() && !peer.name().ends_with(" again"));
-    let here: Vec<&dyn Peer> = here.map(|peer| &**peer).collect();
-    let (buffers, names) = (Buffers::new(MANY[1], 1), Vec::from_iter(here.iter().map(|peer| peer.name())));
+    let at_level = peers.iter().filter(|peer| peer.level() == level && peer.table().is_some() && !peer.name().ends_with(" again"));
+    let at_level: Vec<&dyn Peer> = at_level.map(|peer| &**peer).collect();
+    let (buffers, names) = (Buffers::new(MANY[1], 1), Vec::from_iter(at_level.iter().map(|peer| peer.name())));
     let measure = |mut contenders: Vec<Contender<'_>>, micros| {
-        let rounds = LINES * asked.samples;
+        let rounds = LINES * options.samples;
         let sampler = Sampler { sample: Duration::from_micros(micros), rounds: rounds..=rounds, budget: Duration::ZERO };
         let measured = sampler.run_over(LINES, fastgcm_measure::Case::new("", ""), &mut contenders, &mut |_| ());
         Vec::from_iter(names.iter().map(|name| measured.by(name).map_or(f64::NAN, |found| median(found.by_place(LINES)))))
@@ -61,45 +63,45 @@ pub(crate) fn keys(asked: &Asked, peers: &[Box<dyn Peer>]) -> usize {
         for verb in [Verb::Rekey, Verb::Value, Verb::Key] {
             let made = work(&level, verb, bits, 0, false);
             columns.push(format!("AES-{bits} {verb}"));
-            times.push(measure(here.iter().filter_map(|peer| peer.contender(&peer.name(), &made, &buffers)).collect(), 8));
+            times.push(measure(at_level.iter().filter_map(|peer| peer.contender(&peer.name(), &made, &buffers)).collect(), 8));
         }
     }
-    print("a key, ns", &columns, &names, |row, column| format!("{:.0}", times[column][row]));
+    print_table("a key, ns", &columns, &names, |row, column| format!("{:.0}", times[column][row]));
 
     let bytes =
-        Vec::from_iter(here.iter().map(|peer| {
+        Vec::from_iter(at_level.iter().map(|peer| {
             peer.table().map(|table| table.key_size).filter(|size| *size > 0).map_or_else(String::new, |size| size.to_string())
         }));
     let (mut columns, mut times) = (vec!["bytes of a key".to_owned()], Vec::new());
     for len in MANY {
         for count in KEYS {
             columns.push(format!("{len} B, {count} keys"));
-            let many = |peer: &&dyn Peer| of_many(*peer, asked.bits, len, count, &buffers);
-            times.push(measure(here.iter().filter_map(many).collect(), 40));
+            let many = |peer: &&dyn Peer| many_keys(*peer, options.bits, len, count, &buffers);
+            times.push(measure(at_level.iter().filter_map(many).collect(), 40));
         }
     }
     let cell = |row: usize, column: usize| if column == 0 { bytes[row].clone() } else { format!("{:.1}", times[column - 1][row]) };
-    print(&format!("AES-{} seal, AAD 12, ns", asked.bits), &columns, &names, cell);
+    print_table(&format!("AES-{} seal, AAD 12, ns", options.bits), &columns, &names, cell);
     2 * 3 + MANY.len() * KEYS.len()
 }
 
-/// A message under one of so many keys, which is drawn just before. Of one key, its place moves.
-fn of_many<'a>(peer: &dyn Peer, bits: usize, len: usize, count: usize, buffers: &'a Buffers) -> Option<Contender<'a>> {
+/// Returns a contender that seals messages, each under a random one of `count` keys. A single key moves from line to line.
+fn many_keys<'a>(peer: &dyn Peer, bits: usize, len: usize, count: usize, buffers: &'a Buffers) -> Option<Contender<'a>> {
     let (table, bytes) = (peer.table()?, [0x5a; 32]);
     let mut keys = if count == 1 {
-        crate::peer::key_of_each_line(table, &bytes[..bits / 8])?
+        crate::peer::keys_at_each_line(table, &bytes[..bits / 8])?
     } else {
         (0..count).map(|_| Key::new(table, &bytes[..bits / 8])).collect::<Option<Vec<_>>>()?
     };
-    let mut drawn = fastrand::Rng::with_seed(count as u64);
+    let mut rng = fastrand::Rng::with_seed(count as u64);
     Some(Contender::placed(peer.name(), move |at, iterations| {
         work::clear_upper_halves();
         let (message, lines) = buffers.message(len, 12, at);
         let (first, count) = if count == 1 { (lines.key, 1) } else { (0, count) };
-        place::deeper(lines.stack * 64, || {
+        place::with_stack_at(lines.stack * 64, || {
             let start = Instant::now();
             for number in 0..iterations {
-                let key = &mut keys[first + drawn.usize(..count)];
+                let key = &mut keys[first + rng.usize(..count)];
                 // SAFETY: buffers with room for the text and a tag, which contenders use one at a time.
                 unsafe { key.seal(&Message { nonce: buffers.nonce(number), ..message }) };
             }
@@ -108,32 +110,32 @@ fn of_many<'a>(peer: &dyn Peer, bits: usize, len: usize, count: usize, buffers: 
     }))
 }
 
-/// Prints what a message takes after other data and other code, and the geometric means of how many times as long ours takes. `load` loads all
-/// again, ours first. Returns how many cases were measured.
-pub(crate) fn cold(asked: &Asked, load: impl Fn() -> Result<Vec<Loaded>, String>) -> Result<usize, String> {
+/// Prints the time of a cold message, and the geometric means as multiples of ours. `load` loads all rivals again, ours first. Returns the
+/// number of measured cases.
+pub(crate) fn cold(options: &Options, load: impl Fn() -> Result<Vec<Loaded>, String>) -> Result<usize, String> {
     fastgcm_measure::pin();
     let mut names = Vec::new();
     let columns = Vec::from_iter([Verb::Seal, Verb::Open].into_iter().flat_map(|verb| RARE.map(|len| (verb, len))));
-    // For each launch, column and contender.
+    // Indexed by launch, column and contender.
     let mut times: Vec<Vec<Vec<f64>>> = Vec::new();
-    for launch in 0..asked.launches.max(1) {
+    for launch in 0..options.launches.max(1) {
         let (peers, buffers) = (load()?, Buffers::new(RARE[3], launch as u64));
         let level = peers.first().map(Peer::level).unwrap_or_default();
         names = peers.iter().map(Peer::name).collect();
-        let rounds = LINES * asked.samples.div_ceil(8);
+        let rounds = LINES * options.samples.div_ceil(8);
         let sampler = Sampler { sample: Duration::ZERO, rounds: rounds..=rounds, budget: Duration::ZERO };
         times.push(Vec::from_iter(columns.iter().map(|&(verb, len)| {
-            let once = work(&level, verb, asked.bits, len, true);
+            let once = work(&level, verb, options.bits, len, true);
             let mut contenders = Vec::from_iter(peers.iter().filter_map(|peer| peer.contender(&peer.name(), &once, &buffers)));
             let measured = sampler.run_over(LINES, once.case(), &mut contenders, &mut |_| ());
-            Vec::from_iter(names.iter().map(|name| measured.by(name).map_or(f64::NAN, middle)))
+            Vec::from_iter(names.iter().map(|name| measured.by(name).map_or(f64::NAN, interquartile_mean)))
         })));
     }
-    let of = |row: usize, column: usize| median(times.iter().map(|launch| launch[column][row]).collect());
+    let time = |row: usize, column: usize| median(times.iter().map(|launch| launch[column][row]).collect());
     let heads = Vec::from_iter(columns.iter().map(|(verb, len)| format!("{verb} {len} B")));
-    print(&format!("AES-{}, AAD 12, cold, ns", asked.bits), &heads, &names, |row, column| format!("{:.0}", of(row, column)));
+    print_table(&format!("AES-{}, AAD 12, cold, ns", options.bits), &heads, &names, |row, column| format!("{:.0}", time(row, column)));
     let means = ["sealed", "opened", "both"].map(str::to_owned);
-    print("that / ours, geometric mean", &means, &names, |row, mean| {
+    print_table("time / ours, geometric mean", &means, &names, |row, mean| {
         let wanted = match mean {
             0 => 0..RARE.len(),
             1 => RARE.len()..2 * RARE.len(),
@@ -145,8 +147,8 @@ pub(crate) fn cold(asked: &Asked, load: impl Fn() -> Result<Vec<Loaded>, String>
     Ok(columns.len())
 }
 
-/// The mean of the samples between the first and the third quartile: the clock moves in steps of some nanoseconds, and no message is like another.
-fn middle(found: &Measurement) -> f64 {
+/// Returns the interquartile mean of the samples: the clock has a resolution of some nanoseconds, and cold messages vary.
+fn interquartile_mean(found: &Measurement) -> f64 {
     let mut sorted = found.samples_ns.clone();
     sorted.sort_by(f64::total_cmp);
     let half = &sorted[sorted.len() / 4..sorted.len().div_ceil(4) * 3];

@@ -1,13 +1,13 @@
-//! What came out, for eyes and for programs.
+//! Reports results on the terminal and in files.
 
 use fastgcm_measure::{Case, Measured, Measurement, Results};
 use std::{fs, io, path::Path};
 
-/// What "as fast" means: less than this is behind.
+/// The ratio below which fastgcm counts as behind.
 const BEHIND: f64 = 0.99;
 
-/// For each group a table: each of fastgcm's back ends, its best and median and what it gains on the fastest rival; then the three fastest
-/// rivals. At the end, every case in which a rival is ahead.
+/// Prints a table for each group: for each of fastgcm's back ends the best time, the median and the ratio to the fastest rival, then the
+/// three fastest rivals. At the end it prints every case in which a rival is ahead.
 pub(crate) fn terminal(results: &Results) {
     for (name, value) in results.machine.lines() {
         println!("{name:<10} {value}");
@@ -45,19 +45,19 @@ fn throughput(measured: &Measured, own: &Measurement) -> String {
     measured.throughput(own).filter(|value| *value > 0.0).map_or_else(String::new, |value| format!("{value:.2}"))
 }
 
-/// The first is what a caller gets who asks for no back end.
+/// Returns fastgcm's measurements. The first is the back end that callers get by default.
 fn ours(measured: &Measured) -> impl Iterator<Item = &Measurement> {
     measured.contenders.iter().filter(|own| own.contender.starts_with("fastgcm"))
 }
 
-/// The fastest first.
+/// Returns the rivals' measurements, the fastest first.
 fn rivals<'a>(results: &Results, measured: &'a Measured) -> Vec<&'a Measurement> {
     let mut rivals: Vec<_> = measured.contenders.iter().filter(|rival| results.base.contains(&rival.contender)).collect();
     rivals.sort_by(|one, two| one.median_ns.total_cmp(&two.median_ns));
     rivals
 }
 
-/// How far apart the two copies of the same code came out: what is less than that is nothing.
+/// Returns a line with the difference between two copies of fastgcm: smaller differences mean nothing.
 fn control(results: &Results) -> Option<String> {
     let of = |measured: &Measured| {
         let again = measured.contenders.iter().find(|own| own.contender.ends_with(" again"))?;
@@ -74,7 +74,7 @@ fn control(results: &Results) -> Option<String> {
     ))
 }
 
-/// A line if what a caller gets is behind some rival.
+/// Returns a line if fastgcm's default back end is behind a rival.
 fn behind(results: &Results, measured: &Measured) -> Option<String> {
     let (own, rival) = (ours(measured).next()?, *rivals(results, measured).first()?);
     let times = own.times_faster_than(rival);
@@ -88,7 +88,7 @@ fn behind(results: &Results, measured: &Measured) -> Option<String> {
     (times < BEHIND).then(line)
 }
 
-/// `results.csv`: a head, and a line for each case and contender.
+/// Writes `results.csv`: a head, and a line for each case and contender.
 pub(crate) fn csv(results: &Results, folder: &Path) -> io::Result<()> {
     let mut csv = String::from("group,case,bytes,contender,best_ns,median_ns,base,times_faster_than_base,samples,iterations\n");
     for measured in &results.cases {

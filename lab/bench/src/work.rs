@@ -1,8 +1,8 @@
-//! What is done again and again, and with which buffers.
+//! The benchmark's inner loop and its buffers.
 
 use crate::{
     buffer::Buffer,
-    cold::Others,
+    cold::Evictor,
     peer::{self, Key, TAG},
     place::{self, LINES, Lines},
 };
@@ -12,68 +12,69 @@ use std::{fmt, hint::black_box, ptr, time::Instant};
 
 /// An implementation at one processor level: in a shared object, or in a process of its own.
 pub(crate) trait Peer {
-    /// The column of the table.
+    /// Returns its name, which is the table's column.
     fn name(&self) -> String;
 
-    /// What it is compared at.
+    /// Returns the processor level at which it is compared.
     fn level(&self) -> String;
 
-    /// Its own version.
+    /// Returns its version.
     fn version(&self) -> String;
 
-    /// How it is called, if that is through a table.
+    /// Returns its table of functions, or `None` if it runs in another process.
     fn table(&self) -> Option<&'static Table> {
         None
     }
 
-    /// By that name. `None` if it cannot do that.
+    /// Returns a contender with this name, or `None` if the implementation cannot do this work.
     fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
 
-    /// Ciphertext and tag of one message, after it has opened it again and refused it with a wrong tag. `None` if it has no such key.
+    /// Returns ciphertext and tag of a message after checking that they open, and that a wrong tag is refused. `None` without such a key.
     fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String>;
 }
 
+/// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// With a key that is ready.
+    /// Seals with a ready key.
     Seal,
-    /// With a key that is ready, a message whose tag is right.
+    /// Opens an authentic message with a ready key.
     Open,
-    /// In place, a message is sealed and opened again: opening alone would need its ciphertext anew each time.
+    /// Seals a message in place and opens it again: opening alone would need a new ciphertext each time.
     SealAndOpen,
-    /// Another key in the place of one.
+    /// Replaces a key by another one in place.
     Rekey,
-    /// A key is made and freed.
+    /// Makes and frees a key.
     Key,
-    /// A key is made by value and put into an `Option`, which drops the one before.
+    /// Makes a key by value and stores it in an `Option`, which drops the key before it.
     Value,
-    /// A fresh key in the place of one, and one message sealed with it.
+    /// Replaces a key in place, and seals one message.
     RekeyAndSeal,
 }
 
-/// Where the nonce comes from: it decides how much of a call can begin before the one before has ended.
+/// The source of the nonces. It decides how much of a call can overlap with the call before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nonces {
-    /// From a list that was made before.
+    /// A prepared list.
     Prepared,
-    /// Four bytes and eight, a salt and a counter as in TLS and IPsec, stored just before each call.
+    /// A salt of four bytes and a counter of eight, as in TLS and IPsec, stored just before each call.
     Written,
-    /// The same, and the counter depends on the last output: calls cannot overlap, so this is latency.
+    /// Salt and counter, and the counter depends on the last output: calls cannot overlap, so this measures latency.
     Dependent,
 }
 
-/// Where text and AAD lie. How a call is written decides that, and users write it in every way.
+/// The alignment of text and AAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// At a multiple of 64.
+    /// A multiple of 64.
     Aligned,
     /// One byte after a multiple of 64.
     Odd,
-    /// Each buffer (of ciphertext: with its tag) ends with its page, and the next page cannot be touched.
+    /// Each buffer (of ciphertext: with its tag) ends with its page, before a guard page.
     PageEnd,
 }
 
-/// One case: a row of a table.
+/// The work of one case: a row of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) level: String,
@@ -84,7 +85,7 @@ pub(crate) struct Work {
     pub(crate) nonces: Nonces,
     pub(crate) in_place: bool,
     pub(crate) place: Place,
-    /// Other data and other code come before each message, which is timed alone.
+    /// Each message is timed alone, after other data and other code.
     pub(crate) cold: bool,
 }
 
@@ -103,14 +104,14 @@ impl fmt::Display for Verb {
 }
 
 impl Work {
-    /// If this is a way of calling that should cost nothing, the same called as usual.
+    /// Returns the usual form of this call if this form should cost nothing extra.
     pub(crate) fn usual(&self) -> Option<Self> {
         let usual = Self { aad: 12, place: Place::Aligned, in_place: false, ..self.clone() };
         let other = self.aad < 12 || self.place != Place::Aligned || self.in_place;
         (other && matches!(self.verb, Verb::Seal | Verb::Open)).then_some(usual)
     }
 
-    /// Its group and row.
+    /// Returns its group and row in the tables.
     pub(crate) fn case(&self) -> Case {
         let Self { level, verb, bits, .. } = self;
         if matches!(verb, Verb::Key | Verb::Rekey | Verb::Value) {
@@ -132,34 +133,34 @@ impl Work {
     }
 }
 
-/// What all contenders share, so that none finds warmer caches than another.
+/// The buffers of all contenders, shared so that none finds warmer caches than another.
 pub(crate) struct Buffers {
     input: Buffer,
     output: Buffer,
     aad: Buffer,
-    /// Prepared, sixteen bytes apart.
+    /// The prepared nonces, sixteen bytes apart.
     nonces: Vec<[u8; 16]>,
-    /// For fresh keys.
+    /// The keys for rekeying.
     keys: Vec<[u8; 32]>,
-    others: Others,
+    evictor: Evictor,
     places: [Lines; LINES],
 }
 
 impl Buffers {
-    /// For up to so many bytes of text, and 256 of AAD. The seed decides which lines of key, stack and output are at one place.
-    pub(crate) fn new(most: usize, seed: u64) -> Self {
+    /// Makes buffers for up to `max_len` bytes of text, and 256 of AAD. The seed decides which lines of key, stack and output are combined.
+    pub(crate) fn new(max_len: usize, seed: u64) -> Self {
         Self {
-            input: Buffer::new(most + TAG, 0),
-            output: Buffer::new(most + TAG + LINES * 64, 0),
+            input: Buffer::new(max_len + TAG, 0),
+            output: Buffer::new(max_len + TAG + LINES * 64, 0),
             aad: Buffer::new(256, 0),
             nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
             keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
-            others: Others::new(),
+            evictor: Evictor::new(),
             places: place::places(seed),
         }
     }
 
-    /// A message of that length with a nonce of its own to come, whose output lies at that place; and the lines of key and stack there.
+    /// Returns a message of this length whose output lies at this place, without its own nonce yet, and the lines of the place.
     pub(crate) fn message(&self, len: usize, aad_len: usize, at: usize) -> (Message, Lines) {
         let lines = self.places[at % LINES];
         let output = self.output.at(Place::Aligned, len + TAG).wrapping_add(lines.output * 64);
@@ -167,23 +168,23 @@ impl Buffers {
         (peer::message(self.nonce(0), (aad, aad_len), input, output, len, output.wrapping_add(len)), lines)
     }
 
-    /// A prepared nonce.
+    /// Returns a prepared nonce.
     pub(crate) fn nonce(&self, number: u64) -> *const u8 {
         self.nonces[number as usize % PREPARED].as_ptr()
     }
 }
 
-/// How many nonces, and keys, there are before they come again.
+/// The number of prepared nonces, and of keys.
 const PREPARED: usize = 64;
 const SALT: u32 = 0x0101_0101;
 const COUNTER: u64 = 0x0101_0101_0101_0101;
-/// Salt and counter: the nonce of messages that are opened.
+/// Salt and counter of messages that are opened.
 const NONCE: [u8; 12] = [1; 12];
 
-/// A rival in a shared object at work. Everything but the calls through its table is the same for all.
+/// Returns the contender of a rival in a shared object. All such rivals run this code, and differ only in the functions of their tables.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
     let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, cold, .. } = *work;
-    let mut keys = peer::key_of_each_line(table, &buffers.keys[0][..bits / 8])?;
+    let mut keys = peer::keys_at_each_line(table, &buffers.keys[0][..bits / 8])?;
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
             clear_upper_halves();
@@ -192,28 +193,27 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
     }
     // `b""` points at address 1.
     let aad = if aad_len == 0 { ptr::dangling() } else { buffers.aad.at(place, aad_len).cast_const() };
-    // What is opened has its tag behind it.
+    // Ciphertext has its tag behind it.
     let input = buffers.input.at(place, len + if verb == Verb::Open { TAG } else { 0 });
     let output = buffers.output.at(place, len + TAG);
     Some(Contender::placed(name, move |at, iterations| {
         clear_upper_halves();
         let lines = buffers.places[at % LINES];
         let key = &mut keys[lines.key];
-        // What ends with its page cannot move.
+        // A buffer that ends with its page cannot move.
         let output = if place == Place::PageEnd { output } else { output.wrapping_add(lines.output * 64) };
-        let from = if in_place { output } else { input };
-        // Behind what is sealed, or opened.
+        let text = if in_place { output } else { input };
+        // The tag lies behind the ciphertext.
         let tag = if verb == Verb::Open { input } else { output }.wrapping_add(len);
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| peer::message(nonce, (aad, aad_len), input, output, len, tag);
         if verb == Verb::Open {
-            // Each sample seals its own message first, into `input` and from it. It has other ciphertext each time, and nobody's time
-            // depends on that.
+            // Each sample first seals its own message in `input`. The ciphertext differs each time, and no rival's time depends on it.
             // SAFETY: buffers with room for the text and a tag; contenders use them one at a time.
             unsafe { key.seal(&message(NONCE.as_ptr(), input, input)) };
         }
-        place::deeper(lines.stack * 64, || {
+        place::with_stack_at(lines.stack * 64, || {
             if cold {
-                // Built before the clock starts: what a program has to do beside the call is not measured.
+                // The message is built before the clock starts, because only the call is measured.
                 let message = message(NONCE.as_ptr(), input, output);
                 let mut once = || match verb {
                     // SAFETY: as above.
@@ -221,7 +221,7 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
                     // SAFETY: as above.
                     _ => unsafe { key.seal(&message) },
                 };
-                return (0..iterations).map(|_| buffers.others.before(&mut once)).sum();
+                return (0..iterations).map(|_| buffers.evictor.time(&mut once)).sum();
             }
             let start = Instant::now();
             match verb {
@@ -232,17 +232,17 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
                         key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
                     }
                 }
-                // Apart from the next: together they are too large for the compiler to have them in line, which costs 2.6 ns a message.
+                // Two arms, because the compiler does not inline one arm with both, which costs 2.6 ns a message.
                 // SAFETY: as above; the tag is read after it was written.
                 Verb::Seal => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| unsafe {
-                    key.seal(&message(nonce, from, output));
+                    key.seal(&message(nonce, text, output));
                     tag.cast::<u64>().read_unaligned()
                 }),
                 Verb::RekeyAndSeal => each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
                     key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
                     // SAFETY: as above.
                     unsafe {
-                        key.seal(&message(nonce, from, output));
+                        key.seal(&message(nonce, text, output));
                         tag.cast::<u64>().read_unaligned()
                     }
                 }),
@@ -272,8 +272,8 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
     }))
 }
 
-/// What somebody leaves in the upper halves of vector registers slows each SSE instruction from then on: `portable` took 133 us for 16 KiB, not
-/// 91. Every sample begins without.
+/// Clears the upper halves of vector registers before a sample: with data there every SSE instruction is slower (`portable` took 133 us
+/// instead of 91 for 16 KiB).
 pub(crate) fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx") {
@@ -282,8 +282,8 @@ pub(crate) fn clear_upper_halves() {
     }
 }
 
-/// Calls so often, with nonces from where they shall come. What a call returns is what the next nonce may depend on: for opening, masked with a
-/// zero of which the compiler does not know, for a message needs the nonce that it was sealed with.
+/// Calls `call` this often, with nonces of this kind. A nonce may depend on the last result of `call`. To open, `mask` is a zero that the
+/// compiler does not know, because a message needs the nonce with which it was sealed.
 #[inline(always)]
 fn each(nonces: Nonces, iterations: u64, mask: u64, prepared: &[[u8; 16]], mut call: impl FnMut(u64, *const u8) -> u64) {
     let (mask, salt, counter) = (black_box(mask), black_box(SALT), black_box(COUNTER));

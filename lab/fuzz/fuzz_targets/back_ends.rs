@@ -1,5 +1,5 @@
-//! All back ends give the same answer: `gcm/tail.rs`, `gcm/drive.rs`, `inout.rs`, `aes/` and `isa/portable.rs`; and what else of `gcm/`, `ghash/` and
-//! `isa/` this machine can run.
+//! Compares the answers of all back ends: `gcm/tail.rs`, `gcm/drive.rs`, `inout.rs`, `aes/` and `isa/portable.rs`, and the rest of `gcm/`, `ghash/`
+//! and `isa/` that this machine can run.
 #![no_main]
 use fastgcm::{Backend, Key, Nonce, Tag};
 use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
@@ -7,7 +7,7 @@ use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
 #[derive(Arbitrary, Debug)]
 struct Message<'a> {
     key: [u8; 32],
-    /// Which length of key; how long the text is beyond what is given.
+    /// The length of the key, and the length of text after the given one.
     choice: u8,
     longer: u16,
     nonce: &'a [u8],
@@ -18,7 +18,7 @@ struct Message<'a> {
 fuzz_target!(|message: Message| {
     let Message { key, choice, longer, nonce, aad, text } = message;
     let key = &key[..[16, 24, 32][choice as usize % 3]];
-    // A long text takes other ways through the code, whatever is in it.
+    // A long text takes other paths through the code, whatever its bytes.
     let mut text = text.to_vec();
     text.resize(text.len() + longer as usize, choice);
     let n = Nonce::any(nonce).unwrap_or([choice; 12].into());

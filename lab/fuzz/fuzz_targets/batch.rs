@@ -1,4 +1,4 @@
-//! A batch of any packets is as many single calls: `batch.rs` and `packet.rs` of the library, and what goes side by side behind them.
+//! Compares batches of any packets with single calls: `batch.rs` and `packet.rs` of the library, and the code for parallel messages behind them.
 #![no_main]
 use fastgcm::{Backend, Error, Key, Packet, Tag, batch};
 use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
@@ -8,21 +8,21 @@ struct One<'a> {
     nonce: [u8; 12],
     aad: &'a [u8],
     text: &'a [u8],
-    /// How often this packet comes, with nonces of their own; so neighbours of one length are no rarity.
+    /// The number of copies of this packet, with nonces of their own, so that neighbours of one length are frequent.
     times: u8,
-    /// In place or from one buffer to another; which of two keys; whether its tag is changed before it is opened; whether its buffers differ in length.
+    /// In place or from one buffer to another; the key, of two; whether its tag is changed before opening; whether its buffers differ in length.
     choices: [bool; 4],
 }
 
 #[derive(Arbitrary, Debug)]
 struct Batch<'a> {
     key: [u8; 32],
-    /// Which length of key, and which back end.
+    /// The length of the key, and the back end.
     choices: [u8; 2],
     packets: Vec<One<'a>>,
 }
 
-/// A packet, what a call of its own makes of it, and its buffers.
+/// A packet, the result of a single call, and its buffers.
 struct Case<'a> {
     one: &'a One<'a>,
     nonce: [u8; 12],
@@ -46,7 +46,7 @@ impl Case<'_> {
         Packet::to(self.nonce, self.one.aad, from, &mut self.buffer, tag)
     }
 
-    /// Its buffers have different lengths, so nobody may write to either.
+    /// Returns true if its buffers have different lengths, so that neither may be written.
     fn refused(&self) -> bool {
         self.one.choices[0] && self.one.choices[3]
     }

@@ -1,4 +1,4 @@
-//! What is no sealed file is refused, and what was read before is a beginning of the text: `reader.rs`, `range.rs`, `cipher.rs`.
+//! Checks that anything but a sealed file is refused, and that text read before is a prefix of the text: `reader.rs`, `range.rs`, `cipher.rs`.
 #![no_main]
 use fastgcm_file::{Format, Key, RangeReader, Reader, SEALED_CHUNK_LEN, Writer};
 use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};

@@ -1,4 +1,4 @@
-//! Every verb against the model: `seal.rs`, `tag.rs`, `nonce.rs` and `limits.rs` of the library, and messages in pieces and in lists.
+//! Compares every operation with the model: `seal.rs`, `tag.rs`, `nonce.rs` and `limits.rs` of the library, and messages in pieces and in lists.
 #![no_main]
 use fastgcm::{Backend, Error, Key, Nonce, Tag};
 use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
@@ -6,7 +6,7 @@ use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
 #[derive(Arbitrary, Debug)]
 struct Message<'a> {
     key: [u8; 32],
-    /// Which length of key, which back end, how often the text is repeated, and which bit of what is sealed a forger changes.
+    /// The length of the key, the back end, the repetitions of the text, and the bit of the sealed message that a forger changes.
     choices: [u8; 3],
     bit: u16,
     nonce: &'a [u8],
@@ -30,7 +30,7 @@ fuzz_target!(|message: Message| {
     key.seal_appended(n, aad, &mut buffer).unwrap();
     assert_eq!(buffer, sealed);
     assert_eq!(key.open_appended(n, aad, &mut buffer).unwrap(), text);
-    // In pieces, and in lists: cut where the fuzzer likes.
+    // In pieces and in lists, cut at any byte.
     let (head, body) = (aad.split_at(bit as usize % (aad.len() + 1)), text.split_at(bit as usize % (text.len() + 1)));
     let mut buffer = text.to_vec();
     let mut sealer = key.sealer(n);

@@ -1,4 +1,4 @@
-//! Packets of ESP, QUIC, SRTP and TLS: whatever comes in is opened, or refused without a trace, and what we seal is opened: `fastgcm-protocols`.
+//! Tests packets of ESP, QUIC, SRTP and TLS: any input is opened or refused without a trace, and what we seal is opened: `fastgcm-protocols`.
 #![no_main]
 use fastgcm_protocols::{
     Error,
@@ -11,15 +11,15 @@ use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
 struct Packet<'a> {
     key: [u8; 32],
     iv: [u8; 12],
-    /// Which length of key, which mode, where a packet number begins, which bit is changed.
+    /// The length of the key, the mode, the position of a packet number, the changed bit.
     choices: [u8; 4],
-    /// Sequence number, rollover counter, index; and a packet number.
+    /// The sequence number, rollover counter or index, and a packet number.
     number: u32,
     expected: u64,
     bytes: &'a [u8],
 }
 
-/// What comes in is opened, or refused as the docs say: untouched, or without its text.
+/// Checks that a refused packet is as documented: untouched, or without its text.
 fn refused(error: Error, before: &[u8], after: &[u8]) {
     match error {
         Error::Unauthentic => assert!(after.len() == before.len()),
@@ -47,7 +47,7 @@ fuzz_target!(|input: Packet| {
             refused(error, bytes, &packet);
         }
         let mut packet = bytes.to_vec();
-        // The last bytes of the number are those that stand in the header.
+        // The header has the last bytes of the number.
         let low = bytes.get(usize::from(at)..).unwrap_or_default().iter().take(1 + usize::from(bytes.first().map_or(0, |first| first & 3)));
         let number = low.fold(expected, |sum, byte| sum << 8 | u64::from(*byte)) & quic::LAST_NUMBER;
         match keys.seal(&mut packet, at.into(), number) {

@@ -1,4 +1,4 @@
-//! Parts of one message, sealed by any back ends in any order, make the message that one call makes; and so do threads: `parts.rs`, `parallel.rs` and
+//! Compares a message sealed in parts, by any back ends in any order, and by threads, with that of one call: `parts.rs`, `parallel.rs` and
 //! `ghash/exponent.rs` of the library.
 #![no_main]
 use core::ops::ControlFlow;
@@ -11,12 +11,12 @@ use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
 #[derive(Arbitrary, Debug)]
 struct Message<'a> {
     key: [u8; 32],
-    /// Which length of key; how many blocks of text follow what is given; blocks of a planned part; after how many bytes a watcher stops.
+    /// The length of the key; the blocks of text after the given one; the blocks of a planned part; the bytes after which a watcher stops.
     choices: [u8; 4],
     nonce: &'a [u8],
     aad: &'a [u8],
     text: &'a [u8],
-    /// Blocks of each part, and its back end.
+    /// The blocks of each part, and its back end.
     parts: Vec<(u8, u8)>,
     /// A hash from another machine.
     foreign: [u8; 32],
@@ -32,7 +32,7 @@ fuzz_target!(|message: Message| {
     let mut sealed = text.clone();
     let tag = keys[0].seal(n, aad, &mut sealed).unwrap();
 
-    // Cut where the fuzzer likes, from one buffer to another; opened and hashed again.
+    // Cut at any block, from one buffer to another; opened and hashed again.
     let (mut hashes, mut ciphertext, mut at) = (Vec::new(), vec![0; text.len()], 0);
     for (blocks, backend) in parts.iter().copied().chain([(u8::MAX, 0)].into_iter().cycle()) {
         let (end, key) = (text.len().min(at + 16 * usize::from(blocks)), &keys[usize::from(backend) % keys.len()]);
@@ -73,7 +73,7 @@ fuzz_target!(|message: Message| {
     }
     assert!(rest == whole && plan.tag(&keys[0], aad).unwrap().0 == tag96.0 && plan.missing().next().is_none());
 
-    // Whatever another machine sends lies in the text, or is refused; and it comes back as it was.
+    // A part hash from another machine lies in the text or is refused, and is returned unchanged.
     if let Ok(hash) = PartHash::from_bytes(&foreign) {
         assert!(hash.offset() % 16 == 0 && hash.to_bytes() == foreign);
         let (offset, length) = (hash.offset(), hash.length());
@@ -83,7 +83,7 @@ fuzz_target!(|message: Message| {
     }
     assert_eq!(seal_part(&keys[0], n, 8, &mut rest).unwrap_err(), Error::InvalidLength);
 
-    // Threads, whole and stopped.
+    // Threads that finish, and threads that are stopped.
     let mut buffer = text.clone();
     let found = keys[0].parallel().seal(n, aad, &mut buffer).unwrap();
     assert!(found.0 == tag.0 && buffer == sealed);

@@ -1,4 +1,4 @@
-/* What a clock around one call sees of a carry in the counter (counter.md): cc -O2 clock.c -lcrypto && taskset -c 1 ./a.out [BYTES [open]] */
+/* Measures a carry in the counter with a clock around one call (counter.md): cc -O2 clock.c -lcrypto && taskset -c 1 ./a.out [BYTES [open]] */
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdio.h>

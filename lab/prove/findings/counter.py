@@ -1,4 +1,4 @@
-"""What the way of a counter's low byte tells, for counter.md: H from the traces of a few messages with known nonces of 16 bytes.
+"""Finds H from the path of a counter's low byte, for counter.md: from the traces of a few messages with known nonces of 16 bytes.
 
 The trace is what the proof saw in OpenSSL's and ipsec-mb's AVX-512 code: sixteen blocks at a time, and another way for those sixteen of which a counter would carry
 out of its low byte. This computes, with a random H, which of the first sixteen steps of each message is that one, and finds H from nothing else."""
@@ -26,7 +26,7 @@ def slow_step(h, iv):
 
 
 def equations(basis, iv, step):
-    """Bits 4 to 7 of the low byte of J0 as linear functions of H's bits: J0 is linear in H, as squaring is."""
+    """Returns bits 4 to 7 of the low byte of J0 as linear functions of H's bits: J0 is linear in H, as squaring is."""
     columns = [j0(bit, iv) for bit in basis]
     nibble = 15 - step
     for bit in range(4):

@@ -1,9 +1,9 @@
-//! What is proved and tried beside the table: all lengths by induction; semantics against this processor; flipped bits, which must be found.
+//! Further checks besides the table: proofs of all lengths by induction, comparison of semantics with this processor, and flipped bits, which must be found.
 
 use crate::{
     induct::{self, Answer, Over},
     machine::Decoded,
-    silicon::forms::{self, Told},
+    silicon::forms::{self, Comparison},
     silicon::lockstep,
     statement::calls::{Case, Layout, ROWS, Subject},
     statement::prove::{Failure, prove},
@@ -19,10 +19,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// More instructions than one of these calls takes, unless a fault has it go on for ever.
+/// The largest number of instructions of a call, which ends endless loops.
 const LIMIT: u64 = 200_000;
 
-/// A line for each of these. Returns how many are not proved.
+/// Proves each for any length, and prints a line for it. Returns the number of failures.
 pub fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize, seed: Seed) -> usize {
     println!("| row | verb | key | of any length | lengths | loop at | exits | invariant | seconds | error below |");
     println!("|---|---|---:|---|---|---|---:|---|---:|---:|");
@@ -60,7 +60,7 @@ fn print(subject: &Subject, case: &Case, over: Over, every: usize, answer: &Resu
             answer.is_proved()
         }
         Err(failure) => {
-            // In the row the reason, and below it what else was tried.
+            // The row has the reason; the lines below it have the other attempts.
             let failure = failure.to_string();
             let (first, others) = failure.split_once('\n').unwrap_or((&failure, ""));
             println!("| {about} | {first} |");
@@ -70,7 +70,7 @@ fn print(subject: &Subject, case: &Case, over: Over, every: usize, answer: &Resu
     }
 }
 
-/// Does that with each of them, on all cores.
+/// Calls `work` with each element, on all cores.
 fn each<T: Sync>(all: &[T], work: impl Fn(usize, &T) + Sync) {
     let next = Mutex::new(all.iter().enumerate());
     thread::scope(|scope| {
@@ -86,11 +86,11 @@ fn each<T: Sync>(all: &[T], work: impl Fn(usize, &T) + Sync) {
     });
 }
 
-/// A text with a turn, and with a part of a vector at the end.
+/// The length of a text with an iteration of the loop, and a part of a vector at the end.
 const FLIPPED: usize = 700;
 
-/// Bits of machine code that is executed, flipped, so many for each row and verb: the proof must not go through, but where a processor ignores the bit, or it
-/// matters at other lengths only. Returns how many of the rows and verbs fail.
+/// Flips `count` bits of executed machine code for each row and verb. The proof must fail, unless a processor ignores the bit or it matters at other
+/// lengths only. Returns the number of rows and verbs that fail.
 pub fn flips(subject: &Subject, all: &[(usize, usize)], count: u64, seed: Seed) -> usize {
     println!("| row | verb | flipped | refuted | stopped | goes through |");
     println!("|---|---|---:|---:|---:|---:|");
@@ -101,7 +101,7 @@ pub fn flips(subject: &Subject, all: &[(usize, usize)], count: u64, seed: Seed) 
             Ok(([refuted, stopped], equal)) => {
                 println!("| {name} | {count} | {refuted} | {stopped} | {} |", equal.len());
                 equal.iter().for_each(|what| println!("goes through: {what}"));
-                // Of what the proof needs, few bits do not matter.
+                // Few bits of the code that a proof needs do not matter.
                 if equal.len() as u64 > count / 4 {
                     failed.fetch_add(1, Relaxed);
                 }
@@ -115,7 +115,7 @@ pub fn flips(subject: &Subject, all: &[(usize, usize)], count: u64, seed: Seed) 
     failed.into_inner()
 }
 
-/// Flips bits of instructions that the proof needs: how many are refuted, how many stop the interpreter, and which go through.
+/// Flips bits of instructions that the proof needs. Returns how many are refuted, how many stop the interpreter, and those that are proved.
 fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: Seed) -> Result<([usize; 2], Vec<String>), Failure> {
     let case = Case { verb, row, key: 16, nonce: 12, aad: 13, text: FLIPPED, cuts: [0; 2], right: true, layout: Layout::default() };
     let mut decoded = Decoded { visited: Some(Map::default()), ..Decoded::default() };
@@ -127,7 +127,7 @@ fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: Seed) -
     while ((refuted + stopped + equal.len()) as u64) < count {
         let at = places[random.word() as usize % places.len()];
         let i = decoded.instructions[&at];
-        // Only what matters: without it the proof does not go through.
+        // Only instructions without which the proof fails.
         let mut without = Decoded { instructions: decoded.instructions.clone(), ..Decoded::default() };
         let mut nothing = iced_x86::Decoder::with_ip(64, &[0x90], at, iced_x86::DecoderOptions::NONE).decode();
         nothing.set_len(i.len());
@@ -152,7 +152,7 @@ fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: Seed) -
     Ok(([refuted, stopped], equal))
 }
 
-/// Encodings of what a sample of calls executes on these rows, and how many of these calls are proved.
+/// Returns the encodings that a sample of calls executes on these rows, and the number of these calls that are proved.
 pub fn encodings(subject: &Subject, rows: &[usize], seed: Seed) -> (BTreeSet<Vec<u8>>, usize) {
     let mut encodings: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut proofs = 0;
@@ -174,20 +174,20 @@ pub fn encodings(subject: &Subject, rows: &[usize], seed: Seed) -> (BTreeSet<Vec
     (encodings, proofs)
 }
 
-/// Each of these, held against this processor; returns how many differ, and in how many of so many ways to be wrong on purpose none does.
+/// Compares each encoding with this processor. Returns the number of differences, and of broken semantics that are not found.
 ///
-/// `is_whole`: one that this processor cannot run is as one that differs.
+/// With `is_whole` an encoding that this processor cannot run counts as a difference.
 pub fn forms_of(
     encodings: BTreeSet<Vec<u8>>,
     proofs: usize,
     tries: usize,
     seed: Seed,
-    ways: usize,
+    broken: usize,
     is_whole: bool,
 ) -> Result<usize, String> {
     let encodings: Vec<Vec<u8>> = encodings.into_iter().collect();
-    let told = forms::run(&encodings, tries, seed, 0)?;
-    let Told { executions, forms: by_form, differences, lacking, left_out, .. } = &told;
+    let comparison = forms::run(&encodings, tries, seed, 0)?;
+    let Comparison { executions, forms: by_form, differences, lacking, left_out, .. } = &comparison;
     let (met, compared, differ) = (encodings.len(), by_form.len(), differences.len());
     println!("{met} encodings of {proofs} proofs: {executions} executions of {compared} forms, {differ} encodings differ");
     differences.iter().take(20).for_each(|what| println!("differs: {what}"));
@@ -195,7 +195,7 @@ pub fn forms_of(
     println!("this processor has not got: {}", names(lacking));
     println!("not alone (branches, the stack, strings, the system): {}", names(left_out));
     let mut failed = differ + if is_whole { lacking.len() } else { 0 };
-    for how in 1..=ways {
+    for how in 1..=broken {
         let found = forms::run(&encodings, tries.min(100), seed, how)?.differences;
         println!("broken on purpose, way {how}: {}", found.first().map_or("NOT FOUND", |what| what));
         failed += usize::from(found.is_empty());
@@ -206,8 +206,8 @@ pub fn forms_of(
     Ok(failed)
 }
 
-/// Whole calls, an instruction at a time here and on this processor; and with semantics that are wrong on purpose, which must be found. Returns how many calls
-/// differ, and how many ways to be wrong are not found.
+/// Runs whole calls in lockstep with this processor, also with broken semantics, which must be found. Returns the number of calls that differ, and of
+/// broken semantics that are not found.
 pub fn in_lockstep(subject: &Subject, row: usize, cases: &[Case], seed: Seed) -> usize {
     let (name, failed) = (ROWS[row].0, AtomicUsize::new(0));
     let sum = Mutex::new((0, 0, 0));
@@ -215,12 +215,12 @@ pub fn in_lockstep(subject: &Subject, row: usize, cases: &[Case], seed: Seed) ->
         let (verb, Case { key, nonce, aad, text, cuts, right, .. }) = (&subject.verbs[case.verb].name, case);
         let call = format!("{name}, {verb}, key {key}, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}");
         match lockstep::run(subject, case, seed.wrapping_add(n as Seed), 0) {
-            Ok(told) if told.difference.is_none() => {
+            Ok(comparison) if comparison.difference.is_none() => {
                 let mut sum = sum.lock().expect("no panic");
-                *sum = (sum.0 + 1, sum.1 + told.steps, sum.2 + told.bytes);
+                *sum = (sum.0 + 1, sum.1 + comparison.steps, sum.2 + comparison.bytes);
             }
             other => {
-                let what = other.map_or_else(|why| why.to_string(), |told| told.difference.unwrap_or_default());
+                let what = other.map_or_else(|why| why.to_string(), |comparison| comparison.difference.unwrap_or_default());
                 println!("differs: {call}: {what}");
                 failed.fetch_add(1, Relaxed);
             }
@@ -228,7 +228,7 @@ pub fn in_lockstep(subject: &Subject, row: usize, cases: &[Case], seed: Seed) ->
     });
     let (calls, steps, bytes) = sum.into_inner().expect("no panic");
     println!("{name}: {calls} of {} calls in lockstep, {steps} instructions, {bytes} bytes of memory at their ends", cases.len());
-    // The first two are about masks, which a row without AVX-512 has not got.
+    // The first two are about masks, which only a row with AVX-512 has.
     for how in if row == 0 { 1..=4 } else { 3..=4 } {
         let found = cases.iter().find_map(|case| lockstep::run(subject, case, seed, how).ok()?.difference);
         println!("broken on purpose, way {how}: {}", found.as_deref().unwrap_or("NOT FOUND"));

@@ -1,20 +1,20 @@
-//! Proves whole calls of AES-GCM from machine code. lab/prove/README.md and docs/proof.md say what that means.
+//! Proves whole calls of AES-GCM from machine code. lab/prove/README.md and docs/proof.md explain the method.
 //!
-//! A room uses those above it in this list:
+//! A module uses those above it in this list:
 //!
 //! ```text
-//! values     what a bit is: a polynomial at two random points; words; numbers that are linear in a length; what is not known
+//! values     bits as polynomials at two random points; words; numbers that are linear in a length; unknown values
 //! spec       the standards
-//! process    a process right before the call, and names of its functions
-//! memory     what it has there, and what is written since
-//! machine    the processor: decoder, instructions, what decides; in `arm` that of AArch64
-//! statement  what is called, with which arguments; which calls; one of them held against the standard
-//! induct     all lengths
-//! targets    programs of anybody, and a table of their calls
-//! silicon    the machine beside a processor: each instruction, and whole calls
-//! checks     what else is tried
+//! process    a process right before the call, and the names of its functions
+//! memory     the process's memory, and later writes
+//! machine    the processor: decoder, instructions, branches; in `arm` that of AArch64
+//! statement  the calls and their arguments; the plan of calls; the proof of one call
+//! induct     proofs of all lengths by induction
+//! targets    programs with other libraries, and a table of their calls
+//! silicon    comparison of the machine with a processor: each instruction, and whole calls
+//! checks     further checks
 //! ```
-// Most fields are what they are called; what is not is described.
+// Fields are documented where their names do not suffice.
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

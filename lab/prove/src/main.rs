@@ -1,4 +1,4 @@
-//! `gcm-prove new NAME`, or `gcm-prove TARGET.c [-l LIBRARY] [OPTION]... [what the C compiler is to be told]...`: lab/prove/README.md.
+//! The program `gcm-prove`: `gcm-prove new NAME`, or `gcm-prove TARGET.c [-l LIBRARY] [OPTION]... [OPTION OF THE COMPILER]...` (lab/prove/README.md).
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -23,25 +23,25 @@ use std::{
 };
 
 const USAGE: &str = "gcm-prove new NAME            writes NAME.c, a target to be filled in
-gcm-prove TARGET.c [-l LIBRARY]... [what the C compiler is to be told]...
-gcm-prove PROGRAM             a program that has been compiled so
-  --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse; aes-neon, aes-neon-eor3: these only
-  --sweep                     each length, not a sample
-  --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
-  --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
-  --plant                     plants two faults, and sees that they are refuted at exactly their lengths
-  --lengths                   every length from the first on that meets the loop of `seal` and `open`, by induction
-  --longest N                 and up to N bytes; the standard's end, if nothing is said
-  --turn N                    a turn of that loop has N bytes, where they are not found
-  --right                     and of the right tag only, where who opens zeroes a refused text in a loop
-  --every N                   and of the lengths with which that loop may end each N-th: a sample
-  --forms                     holds each instruction that is met against this processor
-  --whole                     and fails if this processor has not got one of them
-  --seed N                    what points are drawn from, to repeat a run
-  --json FILE                 what came of it";
+gcm-prove TARGET.c [-l LIBRARY]... [OPTION OF THE COMPILER]...
+gcm-prove PROGRAM             proves a compiled target
+  --row R[,R]                 only these rows: vaes-avx512, vaes-avx2, aesni-avx, aesni-sse; aes-neon, aes-neon-eor3
+  --sweep                     proves each length, not a sample
+  --verb V --key N --nonce N --aad N --text N[..N][,..]   proves these calls
+  --patch FUNCTION+OFFSET=BYTE   replaces a byte of that function (hexadecimal)
+  --plant                     plants two faults, which must be refuted at exactly their lengths
+  --lengths                   proves every length that reaches the loop of `seal` and `open`, by induction
+  --longest N                 the largest length of --lengths (default: the standard's)
+  --turn N                    bytes of an iteration of that loop, if they are not found
+  --right                     the right tag only, for code that zeroes a refused text in a loop
+  --every N                   a sample: each N-th of the lengths with which that loop may end
+  --forms                     compares each executed instruction with this processor
+  --whole                     fails if this processor lacks one of them
+  --seed N                    the seed of the random points, to repeat a run
+  --json FILE                 writes the results";
 
 fn main() -> ExitCode {
-    // Nobody listens any more: what is compiled is removed on the way out, as of any panic.
+    // After a broken pipe the program ends as after any panic, which removes the compiled files.
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let is_pipe = info.payload().downcast_ref::<String>().is_some_and(|why| why.contains("Broken pipe"));
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Ok(Ok(true)) => ExitCode::SUCCESS,
         Ok(Ok(false)) => ExitCode::FAILURE,
         Ok(Err(why)) => {
-            // Of standard error, too.
+            // Standard error may be closed, too.
             let _ = writeln!(std::io::stderr(), "{why}");
             ExitCode::from(2)
         }
@@ -97,7 +97,7 @@ fn work() -> Result<bool, String> {
     target::regular(&source)?;
     let folder = target::folder()?;
     let is_source = source.extension().is_some_and(|end| end == "c");
-    // A program is a path, and no name for which the system looks.
+    // A program is a path, not a name to be searched for.
     let program = if is_source {
         target::compiled(&source, &more, folder.path())?
     } else {
@@ -165,9 +165,9 @@ fn work() -> Result<bool, String> {
         None if !is_own => plan::of_target(subject, row, options.contains_key("sweep")),
         verb => plan::asked(subject, row, verb.map_or("", |verb| verb), &lengths, false),
     });
-    let told = target::tell(&name, &rows, seed);
+    let report = target::tell(&name, &rows, seed);
     if let Some(file) = options.get("json") {
-        fs::write(file, format!("{told:#}\n")).map_err(|e| format!("{file}: {e}"))?;
+        fs::write(file, format!("{report:#}\n")).map_err(|e| format!("{file}: {e}"))?;
     }
     let calls: usize = rows.iter().map(target::Row::calls).sum();
     if calls == 0 {
@@ -176,7 +176,7 @@ fn work() -> Result<bool, String> {
     Ok(rows.iter().all(|row| row.calls() == row.proved()))
 }
 
-/// Every length of a verb, with each of these sizes of keys. Returns how many are not proved.
+/// Proves every length of a verb, with each of these sizes of keys. Returns the number of failures.
 fn of_any_length(subject: &mut Subject, row: usize, verb: usize, keys: &[usize], (turn, every): (Option<u64>, usize), seed: Seed) -> usize {
     let case = |key| Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
     let about = format!("{}, {}", calls::row(row).0, subject.verbs[verb].name);

@@ -1,4 +1,4 @@
-//! Memory over lifted bits: what the process had, what is unknown, and what has been written since.
+//! Memory over lifted bits: the process's contents, unknown bytes, and later writes.
 
 use crate::{
     process::image::{Image, LINE},
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
-/// Some memory: numbers, or bytes of bits with a bound of the degree of each.
+/// A line of memory: numbers, or bytes of bits with a bound of the degree of each.
 #[derive(Clone, Debug)]
 enum Line {
     Known([u8; LINE]),
@@ -34,19 +34,19 @@ impl Line {
     }
 }
 
-/// What a call may write beside its own stack: any byte of these, and elsewhere numbers only, but nothing near its arguments.
+/// The memory that a call may write besides its stack: any byte of these ranges, and elsewhere only numbers that are not near its arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     pub ranges: Vec<Range<u64>>,
-    /// Where its arguments lie, with what is around them; and each of them.
+    /// The range of its arguments with their surroundings; and each argument.
     pub near: Range<u64>,
     pub arguments: Vec<(&'static str, Range<u64>)>,
-    /// What an allocator has of the system may hold secrets.
+    /// True if the allocator's memory may hold secrets.
     pub allocates: bool,
 }
 
 impl Own {
-    /// Where that is, for people: in which argument, or how far from which.
+    /// Describes an address: the argument, or the distance from one.
     fn place(&self, at: u64) -> String {
         if !self.near.contains(&at) {
             return "in a long text or beside it, or in its caller's stack".into();
@@ -66,25 +66,25 @@ pub struct Memory<'a> {
     image: &'a Image,
     random: Random,
     lines: Map<u64, Line>,
-    /// What lines were before they were written, since `watch`.
+    /// The contents of written lines at `watch`.
     before: Option<Map<u64, Line>>,
-    /// Memory of which nothing is known, and which a call may write: the stack below its caller's.
+    /// Unknown memory that a call may write: the stack below its caller's.
     pub scratch: Range<u64>,
-    /// Memory of which nothing is known either: what lies around a call's arguments.
+    /// Unknown memory around a call's arguments.
     pub nameless: Range<u64>,
-    /// The stack of who called, with all that the system has put there: nothing of a call's.
+    /// The caller's stack with the system's data, which a call must not access.
     pub foreign: Range<u64>,
-    /// What the kernel says there of the machine, and that there is no environment, of who may ask for one.
-    pub told: Range<u64>,
-    /// What a call may write; everything before it begins.
+    /// The kernel's data on the stack that a call may read: about the machine, and an empty environment.
+    pub auxiliary: Range<u64>,
+    /// The memory that a call may write, or `None` (everything) before it begins.
     pub own: Option<Own>,
-    /// Memory that no process has, of which nothing is known: a text that is longer than what is looked at.
+    /// Unknown memory that no process has: a text longer than any iteration reads.
     pub endless: Range<u64>,
-    /// What must not be touched of it any more: where that text began, for who stands in some turn far behind (an address there does not move with the turns).
+    /// The parts of it that must not be accessed any more: the start of the text, for an iteration far behind (whose addresses do not move).
     pub passed: Vec<Range<u64>>,
-    /// What an allocator gave, as it was then: nobody has put it there, and it may be copied.
+    /// The bytes of allocated memory before any write. They may be copied.
     unwritten: Arc<HashSet<Byte>>,
-    /// What was read of it: the first byte, and the end.
+    /// The range of it that was read: the first byte, and the end.
     pub reach: Option<(u64, u64)>,
 }
 
@@ -92,7 +92,7 @@ fn line(at: u64) -> u64 {
     at / LINE as u64
 }
 
-/// Parts of lines that `n` bytes from `at` on are: line, first byte in it, bytes.
+/// Returns the parts of lines of `n` bytes from `at` on: line, first byte in it, bytes.
 fn parts(at: u64, n: usize) -> impl Iterator<Item = (u64, usize, usize)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -115,7 +115,7 @@ impl<'a> Memory<'a> {
             scratch,
             nameless: 0..0,
             foreign: 0..0,
-            told: 0..0,
+            auxiliary: 0..0,
             own: None,
             endless: 0..0,
             passed: Vec::new(),
@@ -152,17 +152,17 @@ impl<'a> Memory<'a> {
         Ok(self.lines.get_mut(&number).expect("it is there now"))
     }
 
-    /// What is its caller's it must not touch, but for what it may be told there.
+    /// Fails for an access to the caller's memory, other than the kernel's data.
     fn is_native(&self, at: u64, n: usize) -> Result<()> {
-        let is_told = self.told.start <= at && at + n as u64 <= self.told.end;
+        let is_auxiliary = self.auxiliary.start <= at && at + n as u64 <= self.auxiliary.end;
         let last = at.saturating_add((n as u64).saturating_sub(1));
-        if (self.foreign.contains(&at) || self.foreign.contains(&last)) && !is_told {
+        if (self.foreign.contains(&at) || self.foreign.contains(&last)) && !is_auxiliary {
             return Err("its caller's stack is read, or its environment".into());
         }
         Ok(())
     }
 
-    /// Reads that many bits.
+    /// Reads `bits` bits.
     pub fn read(&mut self, at: u64, bits: usize) -> Result<Vector> {
         self.is_native(at, bits / 8)?;
         if self.endless.contains(&at) {
@@ -186,7 +186,7 @@ impl<'a> Memory<'a> {
         Ok(all)
     }
 
-    /// A number of at most eight bytes, if no bit is unknown.
+    /// Returns a number of at most eight bytes, or `None` if a bit is unknown.
     pub fn number(&mut self, at: u64, n: usize) -> Result<Option<u64>> {
         self.is_native(at, n)?;
         if at as usize % LINE + n <= LINE
@@ -203,7 +203,7 @@ impl<'a> Memory<'a> {
         Ok(self.read(at, 8 * n)?.bits.as_chunks().0.to_vec())
     }
 
-    /// Writes what a program writes, with a bound of the degree of each byte; refused if that is not its own.
+    /// Writes a program's bits, with a bound of the degree of each byte. Fails outside of the call's own memory.
     pub fn write(&mut self, at: u64, bits: &[Bit], degrees: &[u32]) -> Result<()> {
         if let Some(own) = &self.own {
             let all = at..at.saturating_add(bits.len() as u64 / 8);
@@ -222,7 +222,7 @@ impl<'a> Memory<'a> {
         if own.near.contains(&at) || self.endless.contains(&at) || self.foreign.contains(&at) {
             refuse!("memory that is not its own is written, {}", own.place(at));
         }
-        // What is not mapped is told where it is written.
+        // An unmapped page is reported where it is written.
         if number(what).is_none()
             && self.image.is_writable(at)
             && !self.unwritten.contains(what)
@@ -273,18 +273,18 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Puts symbols or numbers there.
+    /// Sets memory to symbols or numbers.
     pub fn put(&mut self, at: u64, bytes: &[Byte]) -> Result<()> {
         self.set(at, bytes.as_flattened(), &vec![1; bytes.len()])
     }
 
-    /// What an allocator gives there.
+    /// Sets memory that an allocator returns.
     pub fn give(&mut self, at: u64, fresh: &[Byte]) -> Result<()> {
         Arc::make_mut(&mut self.unwritten).extend(fresh);
         self.put(at, fresh)
     }
 
-    /// From now on nothing is known of memory without an end.
+    /// Makes the endless memory unknown.
     pub fn forget_endless(&mut self) {
         let endless = self.endless.clone();
         let is_endless = |line: u64| endless.contains(&(line * LINE as u64));
@@ -292,29 +292,29 @@ impl<'a> Memory<'a> {
         self.before.iter_mut().for_each(|before| before.retain(|&line, _| !is_endless(line)));
     }
 
-    /// All of it is over, and must not be touched any more.
+    /// Forbids all further accesses to the endless memory.
     pub fn pass(&mut self) {
         self.forget_endless();
         let endless = std::mem::take(&mut self.endless);
         self.passed.push(endless);
     }
 
-    /// From now on what changes is remembered.
+    /// Begins to record changes.
     pub fn watch(&mut self) {
         self.before = Some(Map::default());
     }
 
-    /// Bytes that are not what they were, outside of the call's own stack: each with its address.
+    /// Returns the addresses of changed bytes outside of the call's own stack.
     pub fn changed(&self) -> Vec<u64> {
         self.differing().filter(|(at, ..)| !self.scratch.contains(at)).map(|(at, ..)| at).collect()
     }
 
-    /// Bytes of the call's own stack that are not what they were: address, and what is there now.
+    /// Returns the changed bytes of the call's own stack: address, and current value.
     pub fn left(&self) -> Vec<(u64, Byte)> {
         self.differing().filter(|(at, ..)| self.scratch.contains(at)).collect()
     }
 
-    /// From now on nothing is known of the stack below that address.
+    /// Makes the stack below this address unknown.
     pub fn forget_below(&mut self, top: u64) {
         let scratch = self.scratch.clone();
         let is_below = |line: u64| scratch.contains(&(line * LINE as u64)) && (line + 1) * LINE as u64 <= top;
@@ -322,21 +322,21 @@ impl<'a> Memory<'a> {
         self.before.iter_mut().for_each(|before| before.retain(|&line, _| !is_below(line)));
     }
 
-    /// From now on nothing is known of that memory, which is nobody's.
+    /// Makes this memory, which belongs to no one, unknown.
     pub fn forget(&mut self, range: Range<u64>) {
         let is_in = |line: u64| range.contains(&(line * LINE as u64));
         self.lines.retain(|&line, _| !is_in(line));
         self.before = None;
     }
 
-    /// What the call's own stack held before it.
+    /// Returns the contents of the call's own stack before the call.
     pub fn unused(&self) -> Vec<Byte> {
         let before = self.before.as_ref();
         let lines = self.lines.iter().filter(|(line, _)| self.scratch.contains(&(*line * LINE as u64)));
         lines.flat_map(|(line, now)| (0..LINE).map(move |i| before.and_then(|before| before.get(line)).unwrap_or(now).byte(i))).collect()
     }
 
-    /// Bytes that are not what they were then, but for what is endless. Of a line that nobody had looked at then that is all that is unknown.
+    /// Returns the bytes that differ from `then`, except endless memory. A line that `then` had not read differs in its unknown bytes.
     pub fn differing_from(&self, then: &Self) -> Vec<u64> {
         let mut all = Vec::new();
         for (&line, now) in &self.lines {
@@ -354,18 +354,18 @@ impl<'a> Memory<'a> {
         all
     }
 
-    /// All that was read or written, in lines: the first address, and what is there now.
+    /// Returns the lines that were read or written: the first address, and the current bytes.
     pub fn looked_at(&self) -> impl Iterator<Item = (u64, [Byte; LINE])> {
         self.lines.iter().map(|(&line, now)| (line * LINE as u64, std::array::from_fn(|i| now.byte(i))))
     }
 
-    /// Lines that have one of some bits.
+    /// Returns the lines that contain one of some bits.
     pub fn lines_with(&self, is_one: impl Fn(&Bit) -> bool) -> Vec<u64> {
         let has = |line: &Line| matches!(line, Line::Lifted(line) if line.0.as_flattened().iter().any(&is_one));
         self.lines.iter().filter(|(_, line)| has(line)).map(|(&number, _)| number).collect()
     }
 
-    /// Puts other bits in the place of some in these lines.
+    /// Replaces bits in these lines.
     pub fn translate(&mut self, lines: &[u64], other: impl Fn(Bit) -> Bit) {
         for number in lines {
             if let Some(Line::Lifted(line)) = self.lines.get_mut(number) {

@@ -1,4 +1,4 @@
-//! The standards, over lifted bits: FIPS 197, SP 800-38D, RFC 8452, XAES-256-GCM, and what commits to keys. Nothing here is fast or clever.
+//! The standards over lifted bits: FIPS 197, SP 800-38D, RFC 8452, XAES-256-GCM, and committing schemes. This code is simple, not fast.
 
 use crate::{
     values::field::{Bit, Block, Byte, I, O, Sums, byte, bytes, xor},
@@ -7,7 +7,7 @@ use crate::{
 
 const ZEROS: Block = [[O; 8]; 16];
 
-/// FIPS 197, 5.2: round keys.
+/// Computes the round keys (FIPS 197, 5.2).
 pub fn expand(unknown: &mut Unknown, key: &[Byte]) -> Vec<Block> {
     let words = key.len() / 4;
     let rounds = words + 6;
@@ -27,13 +27,13 @@ pub fn expand(unknown: &mut Unknown, key: &[Byte]) -> Vec<Block> {
     w.chunks(4).map(|four| std::array::from_fn(|i| four[i / 4][i % 4])).collect()
 }
 
-/// Multiplication by x in GF(2^8).
+/// Multiplies by x in GF(2^8).
 fn xtime(b: &Byte) -> Byte {
     let top = b[7];
     [top, b[0] ^ top, b[1], b[2] ^ top, b[3] ^ top, b[4], b[5], b[6]]
 }
 
-/// FIPS 197, 5.1.2 and 5.1.3: rows are shifted; then, but for the last round, columns are mixed.
+/// Shifts rows, then mixes columns except in the last round (FIPS 197, 5.1.2 and 5.1.3).
 pub fn linear(substituted: &Block, mixes: bool) -> Block {
     // Byte i is in row i % 4 of column i / 4.
     let shifted: Block = std::array::from_fn(|i| substituted[(i + 4 * (i % 4)) % 16]);
@@ -47,7 +47,7 @@ pub fn linear(substituted: &Block, mixes: bool) -> Block {
     })
 }
 
-/// FIPS 197, 5.3.3: a column times {0b}x^3 + {0d}x^2 + {09}x + {0e}.
+/// Multiplies a column by {0b}x^3 + {0d}x^2 + {09}x + {0e} (FIPS 197, 5.3.3).
 pub fn unmixed(column: &[Byte; 4]) -> [Byte; 4] {
     std::array::from_fn(|i| {
         let [a, b, c, d] = std::array::from_fn(|j| column[(i + j) % 4]);
@@ -58,7 +58,7 @@ pub fn unmixed(column: &[Byte; 4]) -> [Byte; 4] {
     })
 }
 
-/// FIPS 197, 5.1.
+/// Encrypts a block (FIPS 197, 5.1).
 pub fn cipher(unknown: &mut Unknown, keys: &[Block], block: &Block) -> Block {
     let add = |a: &Block, b: &Block| -> Block { std::array::from_fn(|i| xor(&a[i], &b[i])) };
     let mut state = add(block, &keys[0]);
@@ -69,7 +69,7 @@ pub fn cipher(unknown: &mut Unknown, keys: &[Block], block: &Block) -> Block {
     state
 }
 
-/// Bits as SP 800-38D numbers them: bit 0 is the leftmost one of the first byte.
+/// Returns the bits in SP 800-38D's order: bit 0 is the leftmost one of the first byte.
 fn bits(block: &Block) -> [Bit; 128] {
     std::array::from_fn(|i| block[i / 8][7 - i % 8])
 }
@@ -78,7 +78,7 @@ fn block(bits: &[Bit; 128]) -> Block {
     std::array::from_fn(|i| std::array::from_fn(|j| bits[8 * i + 7 - j]))
 }
 
-/// SP 800-38D, 6.3: multiplication by H, with V_0 to V_127 of H.
+/// The multiplication by H, with V_0 to V_127 of H (SP 800-38D, 6.3).
 #[derive(Debug)]
 pub struct Ghash(Vec<[Bit; 128]>);
 
@@ -99,7 +99,7 @@ impl Ghash {
         z.reduced().try_into().expect("128 sums")
     }
 
-    /// 6.4, from Y on, over whole blocks. Each hash, and its sum with the next block, has a known degree.
+    /// Computes GHASH from Y on over whole blocks (6.4). Each hash, and its sum with the next block, has a known degree.
     pub fn ghash(&self, unknown: &mut Unknown, y: &Block, data: &[Byte]) -> Block {
         let mut y = bits(y);
         for (x, degree) in data.as_chunks().0.iter().zip(2..) {
@@ -112,12 +112,12 @@ impl Ghash {
     }
 }
 
-/// Zeros up to a whole block.
+/// Appends zeros up to a whole block.
 pub fn pad(data: &mut Vec<Byte>) {
     data.resize(data.len().next_multiple_of(16), [O; 8]);
 }
 
-/// AAD and text, padded, and their lengths in bits, each of eight bytes.
+/// Returns AAD and text, padded, and their lengths in bits, each of eight bytes.
 pub(crate) fn with_lengths(aad: &[Byte], text: &[Byte], eight: fn(u64) -> [u8; 8]) -> Vec<Byte> {
     let mut data = aad.to_vec();
     pad(&mut data);
@@ -144,7 +144,7 @@ impl Gcm {
         Self { keys, h: Ghash::new(&h) }
     }
 
-    /// SP 800-38D, 7.1, step 2.
+    /// Computes the pre-counter block (SP 800-38D, 7.1, step 2).
     pub fn j0(&self, unknown: &mut Unknown, nonce: &[Byte]) -> Block {
         let data = if nonce.len() == 12 {
             [nonce, &[0, 0, 0, 1].map(byte)].concat()
@@ -154,14 +154,14 @@ impl Gcm {
         data.try_into().expect("a block")
     }
 
-    /// The block whose last four bytes, a number with the most significant byte first, are greater by n.
+    /// Adds n to the last four bytes of a block, a number with the most significant byte first.
     pub fn inc32(unknown: &mut Unknown, block: &Block, n: u32) -> Block {
         let word: Word32 = std::array::from_fn(|i| block[15 - i / 8][i % 8]);
         let sum = unknown.add32(&word, n);
         std::array::from_fn(|i| if i < 12 { block[i] } else { std::array::from_fn(|j| sum[8 * (15 - i) + j]) })
     }
 
-    /// GCTR (6.5) from that counter block on.
+    /// Computes GCTR (6.5) from this counter block on.
     pub fn ctr(&self, unknown: &mut Unknown, first: &Block, text: &[Byte]) -> Vec<Byte> {
         let mut other = Vec::with_capacity(text.len());
         for (n, part) in text.chunks(16).enumerate() {
@@ -172,7 +172,7 @@ impl Gcm {
         other
     }
 
-    /// The tag of that ciphertext.
+    /// Computes the tag of this ciphertext.
     pub fn tag(&self, unknown: &mut Unknown, nonce: &[Byte], aad: &[Byte], ciphertext: &[Byte]) -> Block {
         let s = self.h.ghash(unknown, &ZEROS, &with_lengths(aad, ciphertext, u64::to_be_bytes));
         let j0 = self.j0(unknown, nonce);
@@ -180,7 +180,7 @@ impl Gcm {
         std::array::from_fn(|i| xor(&s[i], &mask[i]))
     }
 
-    /// Algorithm 4, or with the tag that is given Algorithm 5 up to the comparison.
+    /// Computes Algorithm 4, or with a given tag Algorithm 5 up to the comparison.
     pub fn run(&self, unknown: &mut Unknown, nonce: &[Byte], aad: &[Byte], text: &[Byte], given: Option<&Block>) -> Answer {
         let j0 = self.j0(unknown, nonce);
         let first = Self::inc32(unknown, &j0, 1);
@@ -190,9 +190,9 @@ impl Gcm {
     }
 }
 
-/// AES-GCM-SIV (RFC 8452); with a key of 24 bytes what fastgcm offers beside it.
+/// Computes AES-GCM-SIV (RFC 8452), and fastgcm's variant of it with a key of 24 bytes.
 pub fn siv(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], text: &[Byte], given: Option<&Block>) -> Answer {
-    // 4: keys of this message, eight bytes of each block.
+    // Section 4: the keys of this message, eight bytes of each block.
     let keys = expand(unknown, key);
     let mut derived: Vec<Byte> = Vec::new();
     for n in 0..(16 + key.len() as u32) / 8 {
@@ -234,7 +234,7 @@ pub fn siv(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], te
     (ctr(unknown, &found), found)
 }
 
-/// XAES-256-GCM (C2SP): a key for the first half of the nonce, by CMAC of two blocks, and the rest as a nonce of GCM.
+/// Computes XAES-256-GCM (C2SP): a key for the first half of the nonce, by CMAC of two blocks, and the rest as a nonce of GCM.
 pub fn xaes(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], text: &[Byte], given: Option<&Block>) -> Answer {
     let (keys, k1) = cmac(unknown, key);
     let mut derived = Vec::new();
@@ -246,7 +246,7 @@ pub fn xaes(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], t
     Gcm::new(unknown, &derived).run(unknown, &nonce[12..], aad, text, given)
 }
 
-/// KC-XAES-256-GCM (IACR ePrint 2025/758): a commitment to the key, by CMAC of two blocks, twice.
+/// Computes the commitment of KC-XAES-256-GCM (IACR ePrint 2025/758), by CMAC of two blocks, twice.
 pub fn xaes_commitment(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte]) -> Vec<Byte> {
     let (keys, k1) = cmac(unknown, key);
     let first = [&bytes(b"XCMT"), &nonce[..12]].concat();
@@ -260,7 +260,7 @@ pub fn xaes_commitment(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte]) -> V
     commitment
 }
 
-/// Round keys, and the first subkey of CMAC (SP 800-38B, 6.1).
+/// Computes the round keys, and the first subkey of CMAC (SP 800-38B, 6.1).
 fn cmac(unknown: &mut Unknown, key: &[Byte]) -> (Vec<Block>, Block) {
     let keys = expand(unknown, key);
     let l = cipher(unknown, &keys, &ZEROS);
@@ -271,7 +271,7 @@ fn cmac(unknown: &mut Unknown, key: &[Byte]) -> (Vec<Block>, Block) {
     (keys, block(&doubled))
 }
 
-/// DNDK-GCM (draft-gueron-cfrg-dndkgcm): the key of a message, a commitment or nothing, and the nonce of the message.
+/// Derives a message's key, its commitment or nothing, and its nonce by DNDK-GCM (draft-gueron-cfrg-dndkgcm).
 pub fn dndk(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], commits: bool) -> (Vec<Byte>, Vec<Byte>, Vec<Byte>) {
     let keys = expand(unknown, key);
     let padded = [nonce, &bytes(&[0; 15][..27 - nonce.len()])].concat();

@@ -1,5 +1,5 @@
-//! The standards as the prover has them (`spec.rs`), beside somebody else's: NIST's answers, and `lab/model`, another text, which was written from the same documents
-//! over bytes, shares no line with this one, and computes its S-box by itself. The prover's is evaluated where all bits are numbers, which are points as any others are.
+//! Tests the prover's standards (`spec.rs`) against NIST's answers and `lab/model`, which was written independently from the documents
+//! over bytes, and computes its S-box by itself. The prover's is evaluated with all bits as numbers, which are points like any others.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_model as model;
@@ -20,7 +20,7 @@ fn certain(of: &[Byte]) -> Vec<u8> {
     numbers(of).expect("of numbers come numbers")
 }
 
-/// The text on the other side, and the tag.
+/// The output text, and the tag.
 fn run(key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8], opens: bool) -> (Vec<u8>, Vec<u8>) {
     let mut unknown = Unknown::new(1);
     let given = opens.then(|| block(&[0; 16]));
@@ -63,7 +63,7 @@ fn answers_of_nist() {
     println!("proof::standard_of_nist ok {count}");
 }
 
-/// A byte that is another in one entry of the S-box is another in a round key.
+/// A wrong entry of the S-box changes a round key.
 #[test]
 fn each_entry_of_the_s_box() {
     for entry in 0..=255 {
@@ -87,7 +87,7 @@ fn another_text() {
         let (ciphertext, tag) = model::seal(&key, &nonce, &aad, &text);
         assert_eq!(run(&key, &nonce, &aad, &text, false), (ciphertext.clone(), tag.to_vec()), "{about}");
         assert_eq!(run(&key, &nonce, &aad, &ciphertext, true), (text.clone(), tag.to_vec()), "{about}");
-        // Where the counter's 32 bits end.
+        // The counter's 32 bits wrap.
         let mut unknown = Unknown::new(1);
         let mut j0: [u8; 16] = string(16).try_into().unwrap();
         j0[12..].copy_from_slice(&[0xff, 0xff, 0xff, 0xf0 + n as u8 % 16]);
@@ -96,7 +96,7 @@ fn another_text() {
         let model_key = model::Model::new(&key);
         assert_eq!(certain(&gcm.ctr(&mut unknown, &first, &bytes(&text))), model_key.seal_from_j0(&j0, &[], &text).0, "{about}");
         let certain_pair = |(text, tag): spec::Answer| (certain(&text), certain(&tag));
-        // What is made of it: RFC 8452, XAES-256-GCM, commitments, DNDK-GCM.
+        // Algorithms based on AES-GCM: RFC 8452, XAES-256-GCM, commitments, DNDK-GCM.
         let nonce: [u8; 12] = string(12).try_into().unwrap();
         let (ciphertext, tag) = model::siv::seal(&key, &nonce, &aad, &text);
         let found = spec::siv(&mut unknown, &bytes(&key), &bytes(&nonce), &bytes(&aad), &bytes(&text), None);

@@ -1,5 +1,5 @@
-//! Programs that are wrong on purpose (`victims.c`): gcm-prove must say of each what stands here, and must prove what is right beside them. What a call of `native.c`
-//! computes with each is held against the right program's, so that what is said to be wrong is wrong.
+//! Tests gcm-prove with programs that are wrong on purpose (`victims.c`): it must report the listed failure of each, and prove the right programs.
+//! `native.c` runs a call of each on the processor and compares it with the right program's, so that the wrong programs are known to be wrong.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::{
@@ -8,20 +8,20 @@ use std::{
     process::{Command, Output},
 };
 
-/// What must be said.
+/// The expected verdict.
 #[derive(Clone, Copy)]
-enum Said {
+enum Verdict {
     Proved,
-    /// With these words.
+    /// Not proved, with these words.
     Not(&'static str),
 }
-use Said::{Not, Proved};
+use Verdict::{Not, Proved};
 
 const SSE: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mssse3", "-msse4.1"];
 const AVX: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mavx2", "-mbmi"];
 const AVX512: &[&str] = &["-O2", "-Wno-unused", "-maes", "-mpclmul", "-mavx512bw", "-mavx512vl", "-fno-tree-vectorize"];
 
-/// What shows on the processor: nothing; a wrong answer of a message of 1,000 bytes that is sealed, in buffers that are moved by so many bytes; a signal.
+/// The effect on the processor: none; a wrong answer for sealing 1,000 bytes in buffers that are moved by this many bytes; a signal.
 #[derive(Clone, Copy, PartialEq)]
 enum Shows {
     Nothing,
@@ -30,8 +30,8 @@ enum Shows {
 }
 use Shows::{Dies, Nothing, Wrong};
 
-/// By the quick plan: all verbs of what is right, and of what is wrong the one that shows it.
-const QUICK: &[(u32, Said, Shows)] = &[
+/// The quick plan: all verbs of the right programs, and of a wrong one the verb that shows it.
+const QUICK: &[(u32, Verdict, Shows)] = &[
     (0, Proved, Nothing),
     (1, Not("memory that is not its own is written"), Nothing),
     (2, Not("refuted: call 2: byte 0 of 16 of the tag"), Wrong(0)),
@@ -95,7 +95,7 @@ const QUICK: &[(u32, Said, Shows)] = &[
     (109, Not("is not aligned to 16 bytes"), Dies(1)),
 ];
 
-const OF_AVX: &[(u32, Said)] = &[
+const OF_AVX: &[(u32, Verdict)] = &[
     (0, Proved),
     (50, Not("not known")),
     (51, Not("refuted: byte 0 of 16 of the tag")),
@@ -105,7 +105,7 @@ const OF_AVX: &[(u32, Said)] = &[
     (100, Not("is not aligned to 32 bytes")),
     (101, Not("refuted: byte 0 of 16 of the tag")),
 ];
-const OF_AVX512: &[(u32, Said)] = &[
+const OF_AVX512: &[(u32, Verdict)] = &[
     (0, Proved),
     (86, Not("a mask that is not a number")),
     (87, Not("memory that is not its own is written")),
@@ -114,8 +114,8 @@ const OF_AVX512: &[(u32, Said)] = &[
     (103, Not("refuted: byte 0 of 16 of the tag")),
 ];
 
-/// Of any length, by induction: seal or open, and what else is asked.
-const LENGTHS: &[(u32, &str, &[&str], Said)] = &[
+/// The proofs of any length: the verb, and further options.
+const LENGTHS: &[(u32, &str, &[&str], Verdict)] = &[
     (0, "seal", &[], Proved),
     (0, "open", &[], Proved),
     (9, "open", &[], Not("a wrong tag is accepted")),
@@ -154,85 +154,85 @@ fn source(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name).display().to_string()
 }
 
-/// What gcm-prove says of victims, compiled and asked so, which must be that.
+/// A run of gcm-prove over victims, with the wrong verdicts so far.
 #[derive(Default)]
 struct Trial {
-    asked: usize,
+    checked: usize,
     wrong: Vec<String>,
 }
 
 impl Trial {
-    fn quick(&mut self, victim: u32, flags: &[&str], row: &str, said: Said) {
-        // What is wrong in `open` only.
-        let is_of_all = matches!(said, Proved) || victim == 17;
+    fn quick(&mut self, victim: u32, flags: &[&str], row: &str, expected: Verdict) {
+        // Faults of `open` only.
+        let is_of_all = matches!(expected, Proved) || victim == 17;
         let flags = [flags, if is_of_all { &[] } else { &["-DSEAL", "-Wno-unused-function"] }].concat();
-        self.says("quick", victim, &flags, &["--row", row], said);
+        self.check("quick", victim, &flags, &["--row", row], expected);
     }
 
-    fn says(&mut self, group: &str, victim: u32, flags: &[&str], options: &[&str], said: Said) {
+    fn check(&mut self, group: &str, victim: u32, flags: &[&str], options: &[&str], expected: Verdict) {
         let define = format!("-DV={victim}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_gcm-prove"));
         command.current_dir(folder(group)).arg(source("victims.c")).args(flags).arg(define).args(options);
         let Output { status, stdout, stderr } = command.output().unwrap();
-        let told = String::from_utf8_lossy(&stdout);
-        let is_right = match said {
+        let output = String::from_utf8_lossy(&stdout);
+        let is_right = match expected {
             Proved => status.code() == Some(0),
-            Not(words) => status.code() == Some(1) && told.contains(words),
+            Not(words) => status.code() == Some(1) && output.contains(words),
         };
-        self.asked += 1;
+        self.checked += 1;
         if !is_right {
-            self.wrong.push(format!("V={victim} {options:?}: {status}\n{told}\n{}", String::from_utf8_lossy(&stderr)));
+            self.wrong.push(format!("V={victim} {options:?}: {status}\n{output}\n{}", String::from_utf8_lossy(&stderr)));
         }
     }
 
     fn ends(self, suite: &str) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
-        println!("proof::{suite} ok {}", self.asked);
+        println!("proof::{suite} ok {}", self.checked);
     }
 }
 
 #[test]
 fn each_has_its_verdict() {
     let mut trial = Trial::default();
-    for &(victim, said, _) in QUICK {
-        trial.quick(victim, SSE, "aesni-sse", said);
+    for &(victim, expected, _) in QUICK {
+        trial.quick(victim, SSE, "aesni-sse", expected);
     }
-    for &(victim, said) in OF_AVX {
-        trial.quick(victim, AVX, "aesni-avx", said);
+    for &(victim, expected) in OF_AVX {
+        trial.quick(victim, AVX, "aesni-avx", expected);
     }
-    for &(victim, said) in OF_AVX512 {
-        trial.quick(victim, AVX512, "vaes-avx512", said);
+    for &(victim, expected) in OF_AVX512 {
+        trial.quick(victim, AVX512, "vaes-avx512", expected);
     }
-    // One length at which a program is wrong that the quick plan leaves out.
+    // A wrong length that the quick plan leaves out.
     let options = ["--row", "aesni-sse", "--verb", "seal", "--text", "33", "--aad", "38..40"];
-    trial.says("quick", 14, SSE, &options, Not("1 calls, texts of 33: refuted: byte 0 of 16 of the tag"));
+    trial.check("quick", 14, SSE, &options, Not("1 calls, texts of 33: refuted: byte 0 of 16 of the tag"));
     let options = ["--row", "aesni-sse", "--verb", "seal", "--text", "999..1001"];
-    trial.says("quick", 13, SSE, &options, Not("texts of 1000: refuted: byte 0 of 16 of the tag"));
+    trial.check("quick", 13, SSE, &options, Not("texts of 1000: refuted: byte 0 of 16 of the tag"));
     trial.ends("victims");
 }
 
 #[test]
 fn of_any_length() {
     let mut trial = Trial::default();
-    // In a loop that counts down what is left, each takes seconds. In one that cuts lengths and looks at the low byte of its counter it takes a minute: these are all in
-    // the full check, and else those of the hole that the induction had, and what is right. `VICTIMS` names some of these alone, for who plants faults.
+    // A loop that counts down takes seconds. One that cuts lengths and looks at the low byte of its counter takes a minute: all of these are in
+    // the full check, and otherwise those of the former gap of the induction, and the right one. `VICTIMS` names some of these alone, for planted faults.
     let some = env::var("VICTIMS");
     let all = if env::var_os("FASTGCM_FULL").is_some() { "" } else { "0,10" };
     let cut = some.as_deref().unwrap_or(all);
     let is_cut = |victim: u32| cut.is_empty() || cut.split(',').any(|n| n.parse() == Ok(victim));
-    for &(victim, verb, more, said) in LENGTHS {
+    for &(victim, verb, more, expected) in LENGTHS {
         let options = [&["--row", "aesni-sse", "--lengths", "--verb", verb], more].concat();
         if some.is_err() {
-            trial.says("lengths", victim, &[SSE, &["-DPLAIN"]].concat(), &options, said);
+            trial.check("lengths", victim, &[SSE, &["-DPLAIN"]].concat(), &options, expected);
         }
         if is_cut(victim) {
-            trial.says("lengths", victim, SSE, &options, said);
+            trial.check("lengths", victim, SSE, &options, expected);
         }
     }
     trial.ends("long_victims");
 }
 
-/// What the processor does of a message that is sealed twice: how it ended, and what it wrote.
+/// Seals a message twice on the processor. Returns how it ended, and what it wrote.
 fn native(victim: u32, moved: usize) -> (Option<i32>, Vec<u8>) {
     let (folder, define) = (folder("native"), format!("-DV={victim}"));
     let program = folder.join(format!("v{victim}"));

@@ -1,5 +1,5 @@
-// Go (1.26.8, amd64; golang/go#80288): with a tag of 12 to 15 bytes (cipher.NewGCMWithTagSize), Seal writes 16 bytes behind the ciphertext. Where the slice has room
-// for what it promises and no more, what stands behind it is overwritten: here the bytes of another slice of one array.
+// Go (1.26.8, amd64; golang/go#80288): with a tag of 12 to 15 bytes (cipher.NewGCMWithTagSize), Seal writes 16 bytes behind the ciphertext. In a slice with
+// only the documented capacity this overwrites the bytes behind it: here those of another slice of one array.
 //
 //	go run go-tag.go # status 1: it does
 package main

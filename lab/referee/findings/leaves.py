@@ -1,5 +1,5 @@
 """pyca/cryptography (50.0.2, decrypt_into) and PyCryptodome (4.4.0, decrypt_and_verify with output): a manner. A message whose tag is wrong is refused, and
-its plaintext is in the caller's buffer. Who looks at the exception first takes no harm.
+its plaintext is in the caller's buffer. A caller that checks the exception first is safe.
 
     python3 -m pip install cryptography pycryptodome && python3 leaves.py # status 1: it is
 """

@@ -1,9 +1,9 @@
-//! What is asked: every case, with the answer of the model.
+//! The test cases, each with the model's answer.
 
 use fastgcm_model::{Block, Model};
 use std::{fmt, rc::Rc};
 
-/// A message and what the standard says of it.
+/// A message with its ciphertext and tag by the standard.
 pub(crate) struct Sealed {
     pub(crate) key: Vec<u8>,
     pub(crate) nonce: Vec<u8>,
@@ -11,143 +11,143 @@ pub(crate) struct Sealed {
     pub(crate) text: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
     pub(crate) tag: Vec<u8>,
-    /// `REFEREE_AES_GCM` and so on.
+    /// The algorithm: `REFEREE_AES_GCM` and so on.
     pub(crate) algorithm: u32,
 }
 
-/// Where a buffer lies.
+/// The position of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
-    /// Its last byte is the last of a page whose next page nobody may touch.
+    /// The buffer ends with its page, before a guard page.
     End,
-    /// Its first byte is the first of a page whose page before nobody may touch.
+    /// The buffer begins with its page, after a guard page.
     Start,
-    /// So many bytes behind a multiple of 64.
+    /// The buffer begins this many bytes after a multiple of 64.
     Odd(u8),
-    /// What is empty is at NULL; all else as `End`.
+    /// An empty buffer is NULL; any other is placed like `End`.
     Null,
 }
 
-/// How input and output lie.
+/// The position of the output relative to the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Buffers {
     Two,
     InPlace,
-    /// The output so many bytes behind the input (or before it).
+    /// The output begins this many bytes after the input (or before it).
     Shifted(i16),
 }
 
-/// How a message is given.
+/// The way of calling an implementation.
 #[derive(Clone)]
-pub(crate) enum Way {
+pub(crate) enum Mode {
     Whole,
     Pieces {
         aad: Vec<usize>,
         text: Vec<usize>,
-        /// After so many pieces of text the context is copied; both go on, and both answers count.
+        /// After this many pieces of text the context is copied; both continue, and both answers are checked.
         copy: Option<usize>,
-        /// The context gets its nonce before its key.
+        /// The context receives its nonce before its key.
         nonce_first: bool,
-        /// What the context was used for before.
-        again: Again,
+        /// The earlier use of the context.
+        again: Before,
     },
-    /// Whole, by several threads with one key, which seal and open it, refuse it, and seal another message.
+    /// Several threads with one key seal and open the message, refuse it, and seal another message.
     Threads(Rc<Sealed>),
 }
 
-/// What a context was used for before its message.
+/// The earlier use of a context.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Again {
+pub(crate) enum Before {
     No,
-    /// Another message, which was broken off after so many bytes.
-    BrokenOff(usize),
-    /// Another message, to its end, with a wrong tag if it opens.
+    /// Another message, aborted after this many bytes.
+    Aborted(usize),
+    /// Another complete message, with a wrong tag if it is opened.
     Refused,
 }
 
-/// What is changed of a message that must be refused.
+/// The change of a message that must be refused. Numbers are bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Changed {
     Tag(usize),
-    /// The same change in two bytes of the tag.
+    /// Two bits of the tag, whose differences cancel out in a XOR of bytes.
     TagTwice(usize, usize),
     Text(usize),
     Aad(usize),
     Nonce(usize),
 }
 
-/// What is asked for.
+/// The expected outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Asks {
+pub(crate) enum Expected {
     Answer,
-    /// A bit is another: refused.
+    /// Refusal of a message in which this bit was changed.
     Refusal(Changed),
-    /// It is no message of this key's owner as it stands: refused.
+    /// Refusal of a published forgery.
     Forgery,
-    /// The standard has no nonce, or no tag, of such a length: refused.
+    /// Refusal of a length of nonce or tag that the standard does not allow.
     Never,
 }
 
-/// One question.
+/// A test case.
 pub(crate) struct Case {
     pub(crate) family: &'static str,
     pub(crate) of: Rc<Sealed>,
     pub(crate) seals: bool,
-    /// Bytes of the tag.
+    /// The length of the tag.
     pub(crate) tag: usize,
     pub(crate) place: Place,
     pub(crate) buffers: Buffers,
-    pub(crate) way: Way,
-    pub(crate) asks: Asks,
-    /// Which of its family it is.
+    pub(crate) mode: Mode,
+    pub(crate) expected: Expected,
+    /// The number within its family.
     pub(crate) number: usize,
 }
 
 impl Case {
-    /// How much has to be read to repeat it.
+    /// Returns its size, by which the smallest case of a finding is chosen.
     pub(crate) fn size(&self) -> usize {
-        let pieces = if let Way::Pieces { aad, text, .. } = &self.way { aad.len() + text.len() } else { 0 };
+        let pieces = if let Mode::Pieces { aad, text, .. } = &self.mode { aad.len() + text.len() } else { 0 };
         self.of.text.len() + self.of.aad.len() + self.of.nonce.len() + pieces
     }
 
     pub(crate) fn whole(&self) -> bool {
-        matches!(self.way, Way::Whole)
+        matches!(self.mode, Mode::Whole)
     }
 
-    /// The nonce, changed if it is to be.
+    /// Returns the nonce, with the change if it is in the nonce.
     pub(crate) fn nonce(&self) -> Vec<u8> {
         let mut nonce = self.of.nonce.clone();
-        if let Asks::Refusal(Changed::Nonce(bit)) = self.asks {
+        if let Expected::Refusal(Changed::Nonce(bit)) = self.expected {
             flip(&mut nonce, bit);
         }
         nonce
     }
 
-    /// The AAD, changed if it is to be.
+    /// Returns the AAD, with the change if it is in the AAD.
     pub(crate) fn aad(&self) -> Vec<u8> {
         let mut aad = self.of.aad.clone();
-        if let Asks::Refusal(Changed::Aad(bit)) = self.asks {
+        if let Expected::Refusal(Changed::Aad(bit)) = self.expected {
             flip(&mut aad, bit);
         }
         aad
     }
 
-    /// What is read: text or ciphertext, changed if it is to be.
+    /// Returns the text or ciphertext, with the change if it is there.
     pub(crate) fn input(&self) -> Vec<u8> {
         let mut input = if self.seals { self.of.text.clone() } else { self.of.sealed.clone() };
-        if let Asks::Refusal(Changed::Text(bit)) = self.asks {
+        if let Expected::Refusal(Changed::Text(bit)) = self.expected {
             flip(&mut input, bit);
         }
         input
     }
 
-    /// The tag of the message, changed if it is to be. Bytes that no tag has are zeros.
+    /// Returns the tag, with the change if it is there. Bytes beyond the longest tag are zeros.
     pub(crate) fn tag(&self) -> Vec<u8> {
         let mut tag = self.of.tag.clone();
         tag.resize(self.tag, 0);
-        match self.asks {
-            Asks::Refusal(Changed::Tag(bit)) => flip(&mut tag, bit),
-            Asks::Refusal(Changed::TagTwice(bit, other)) => {
+        match self.expected {
+            Expected::Refusal(Changed::Tag(bit)) => flip(&mut tag, bit),
+            Expected::Refusal(Changed::TagTwice(bit, other)) => {
                 flip(&mut tag, bit);
                 flip(&mut tag, other);
             }
@@ -156,7 +156,7 @@ impl Case {
         tag
     }
 
-    /// What must be written if it is done.
+    /// Returns the correct output.
     pub(crate) fn output(&self) -> &[u8] {
         if self.seals { &self.of.sealed } else { &self.of.text }
     }
@@ -192,10 +192,10 @@ impl fmt::Display for Case {
             Buffers::InPlace => write!(f, ", in place")?,
             Buffers::Shifted(by) => write!(f, ", output {by} from the input")?,
         }
-        if let Way::Threads(_) = self.way {
+        if let Mode::Threads(_) = self.mode {
             write!(f, ", by four threads")?;
         }
-        if let Way::Pieces { aad, text, copy, nonce_first, again } = &self.way {
+        if let Mode::Pieces { aad, text, copy, nonce_first, again } = &self.mode {
             let list = |pieces: &[usize]| match pieces {
                 [first, .., last] if pieces.len() > 8 => format!("{first}+..{}..+{last}", pieces.len()),
                 _ => pieces.iter().map(usize::to_string).collect::<Vec<_>>().join("+"),
@@ -208,16 +208,16 @@ impl fmt::Display for Case {
                 write!(f, ", nonce before key")?;
             }
             match again {
-                Again::No => {}
-                Again::BrokenOff(at) => write!(f, ", after another that was broken off after {at} bytes")?,
-                Again::Refused => write!(f, ", after another with a wrong tag")?,
+                Before::No => {}
+                Before::Aborted(at) => write!(f, ", after another that was broken off after {at} bytes")?,
+                Before::Refused => write!(f, ", after another with a wrong tag")?,
             }
         }
-        match self.asks {
-            Asks::Answer => {}
-            Asks::Refusal(changed) => write!(f, ", changed: {changed:?}")?,
-            Asks::Forgery => write!(f, ", a forgery")?,
-            Asks::Never => write!(f, ", which the standard has not")?,
+        match self.expected {
+            Expected::Answer => {}
+            Expected::Refusal(changed) => write!(f, ", changed: {changed:?}")?,
+            Expected::Forgery => write!(f, ", a forgery")?,
+            Expected::Never => write!(f, ", which the standard has not")?,
         }
         if of.algorithm == 0 && of.sealed.len() >= 16 && of.nonce.len() == 16 {
             let last = |block: Block| u32::from_be_bytes([block[12], block[13], block[14], block[15]]);

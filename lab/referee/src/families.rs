@@ -1,12 +1,12 @@
-//! The families of questions: AES-GCM's answers (`more` has where and how they are asked for, and what is made of AES-GCM).
+//! The families of test cases of AES-GCM (`more` has those of buffers, calls, and algorithms that are based on AES-GCM).
 
-use crate::cases::{Again, Asks, Buffers, Case, Changed, Place, Sealed, Way};
+use crate::cases::{Before, Buffers, Case, Changed, Expected, Mode, Place, Sealed};
 use fastgcm_model::{Block, Model, multiply_blocks};
 use std::{collections::HashMap, ops::Range, rc::Rc};
 
 mod more;
 
-/// How much is asked.
+/// The number of test cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     /// A few thousand cases: one of each kind, for a gate.
@@ -17,7 +17,7 @@ pub(crate) enum Amount {
     Full,
 }
 
-/// All cases, of these families if any are named.
+/// Returns all cases, or those of the named families.
 pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     let noise = noise(if amount == Amount::Full { 72 << 20 } else { 2 << 20 });
     let mut maker = Maker { noise, memo: HashMap::new(), models: HashMap::new(), cases: Vec::new(), quick: amount == Amount::Quick };
@@ -58,14 +58,14 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     maker.cases
 }
 
-/// `REFEREE_XAES_256_GCM`, and so on.
+/// The algorithms of `aead.h`: `REFEREE_XAES_256_GCM` and so on.
 const XAES: u32 = 1;
 const SIV: u32 = 2;
 const DNDK: u32 = 3;
 const KC_XAES: u32 = 4;
 const KC_DNDK: u32 = 5;
 
-/// Bytes without a pattern that AES-GCM could share (xorshift64*).
+/// Returns pseudorandom bytes (xorshift64*).
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(len + 8);
@@ -78,12 +78,12 @@ fn noise(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Key, nonce, AAD and text of a message: what its answer follows from.
-type What = (usize, Vec<u8>, Range<usize>, Range<usize>);
+/// The inputs of a message: key length, nonce, and ranges of AAD and text.
+type Inputs = (usize, Vec<u8>, Range<usize>, Range<usize>);
 
 struct Maker {
     noise: Vec<u8>,
-    memo: HashMap<What, Rc<Sealed>>,
+    memo: HashMap<Inputs, Rc<Sealed>>,
     models: HashMap<usize, Model>,
     cases: Vec<Case>,
     quick: bool,
@@ -97,35 +97,35 @@ impl Maker {
     }
 
     fn message(&mut self, key: usize, nonce: Vec<u8>, aad: usize, text: usize) -> Rc<Sealed> {
-        // Texts and AAD begin where no other of nearly that length does.
-        let what = (key, nonce, aad % 97..aad % 97 + aad, 500 + text % 251..500 + text % 251 + text);
-        if let Some(known) = self.memo.get(&what) {
+        // Texts and AAD of similar lengths begin at different bytes.
+        let inputs = (key, nonce, aad % 97..aad % 97 + aad, 500 + text % 251..500 + text % 251 + text);
+        if let Some(known) = self.memo.get(&inputs) {
             return known.clone();
         }
-        let (nonce, aad, text) = (what.1.clone(), self.noise[what.2.clone()].to_vec(), self.noise[what.3.clone()].to_vec());
+        let (nonce, aad, text) = (inputs.1.clone(), self.noise[inputs.2.clone()].to_vec(), self.noise[inputs.3.clone()].to_vec());
         let key = self.key(key).to_vec();
         let (sealed, tag) = if nonce.is_empty() {
-            // Of what the standard has no answer for, what those say that take it (J0 is 0, so the mask is H).
+            // The standard has no answer for an empty nonce: this is that of implementations that take it (J0 is 0, so the mask is H).
             let takes = referee_faulty::Gcm::new(&key, "f03").and_then(|gcm| gcm.seal(&nonce, &aad, &text));
             takes.expect("a fault of that name")
         } else {
-            self.models.entry(what.0).or_insert_with(|| Model::new(&key)).seal(&nonce, &aad, &text)
+            self.models.entry(inputs.0).or_insert_with(|| Model::new(&key)).seal(&nonce, &aad, &text)
         };
         let made = Rc::new(Sealed { key, nonce, aad, text, sealed, tag: tag.to_vec(), algorithm: 0 });
-        self.memo.insert(what, made.clone());
+        self.memo.insert(inputs, made.clone());
         made
     }
 
-    /// A message with a nonce of 12 bytes.
+    /// Returns a message with a nonce of 12 bytes.
     fn usual(&mut self, key: usize, aad: usize, text: usize) -> Rc<Sealed> {
         let nonce = self.noise[7 + text % 100..][..12].to_vec();
         self.message(key, nonce, aad, text)
     }
 
     fn add(&mut self, family: &'static str, of: &Rc<Sealed>, seals: bool) -> &mut Case {
-        let (place, buffers, way, asks) = (Place::End, Buffers::Two, Way::Whole, Asks::Answer);
+        let (place, buffers, mode, expected) = (Place::End, Buffers::Two, Mode::Whole, Expected::Answer);
         let tag = if of.algorithm == 0 { 16 } else { of.tag.len() };
-        self.cases.push(Case { family, of: of.clone(), seals, tag, place, buffers, way, asks, number: 0 });
+        self.cases.push(Case { family, of: of.clone(), seals, tag, place, buffers, mode, expected, number: 0 });
         self.cases.last_mut().expect("just added")
     }
 
@@ -166,9 +166,8 @@ impl Maker {
         self.add("long", &of, false);
     }
 
-    /// Products that are rare: GHASH multiplies what the case wants it to, because each block of ciphertext
-    /// is chosen beside the hash before it. Every single bit, all bits, and others, times an H of many ones
-    /// and one of few.
+    /// Adds rare operands of GHASH: each block of ciphertext is chosen so that its XOR with the hash is the operand, which is a single bit, all
+    /// bits, or another pattern. One H has many ones, and one has few.
     fn operands(&mut self, _: Amount) {
         let mut keys: Vec<Vec<u8>> = (0..2000).map(|i| self.noise[16 * i..][..32].to_vec()).collect();
         keys.sort_by_key(|key| u128::from_be_bytes(Model::new(key).h()).count_ones());
@@ -194,7 +193,7 @@ impl Maker {
                 let of = Rc::new(Sealed { key: key.clone(), nonce: nonce.clone(), aad: Vec::new(), text, sealed, tag, algorithm: 0 });
                 self.add("operands", &of, true);
                 self.add("operands", &of, false);
-                // As AAD, such blocks meet the same.
+                // GHASH multiplies blocks of AAD alike.
                 let (none, tag) = model.seal(&nonce, &of.sealed, b"");
                 let (nonce, aad) = (nonce.clone(), of.sealed.clone());
                 let tag = tag.to_vec();
@@ -231,7 +230,7 @@ impl Maker {
         }
         let none = self.message(16, Vec::new(), 0, 40);
         for seals in [true, false] {
-            self.add("nonces", &none, seals).asks = Asks::Never;
+            self.add("nonces", &none, seals).expected = Expected::Never;
         }
     }
 
@@ -243,18 +242,18 @@ impl Maker {
                     self.add("tags", &of, seals).tag = tag;
                     self.add("tags", &of, seals).tag = tag;
                     self.cases.last_mut().expect("just added").place = Place::Odd(0);
-                    let way = Way::Pieces { aad: vec![20], text: vec![text], copy: None, nonce_first: false, again: Again::No };
+                    let mode = Mode::Pieces { aad: vec![20], text: vec![text], copy: None, nonce_first: false, again: Before::No };
                     let case = self.add("tags", &of, seals);
-                    (case.tag, case.way) = (tag, way);
+                    (case.tag, case.mode) = (tag, mode);
                 }
                 for bit in if self.quick { vec![0, 8 * tag - 1] } else { (0..8 * tag).collect() } {
                     let case = self.add("tags", &of, false);
-                    (case.tag, case.asks) = (tag, Asks::Refusal(Changed::Tag(bit)));
+                    (case.tag, case.expected) = (tag, Expected::Refusal(Changed::Tag(bit)));
                 }
             }
             for tag in [0, 1, 2, 3, 5, 6, 7, 9, 10, 11, 17, 32] {
                 let case = self.add("tags", &of, false);
-                (case.tag, case.asks) = (tag, Asks::Never);
+                (case.tag, case.expected) = (tag, Expected::Never);
             }
         }
     }
@@ -271,19 +270,19 @@ impl Maker {
             for (i, changed) in changes.into_iter().enumerate() {
                 let quick = self.quick;
                 let case = self.add("forged", &of, false);
-                case.asks = Asks::Refusal(changed);
+                case.expected = Expected::Refusal(changed);
                 case.buffers = if i % 2 == 0 { Buffers::Two } else { Buffers::InPlace };
                 if i % 16 == 0 || !quick {
                     self.add("forged", &of, true);
-                    let way = Way::Pieces {
+                    let mode = Mode::Pieces {
                         aad: vec![20],
                         text: vec![text / 32 * 16, text - text / 32 * 16],
                         copy: None,
                         nonce_first: false,
-                        again: Again::No,
+                        again: Before::No,
                     };
                     let case = self.add("forged", &of, false);
-                    (case.asks, case.way) = (Asks::Refusal(changed), way);
+                    (case.expected, case.mode) = (Expected::Refusal(changed), mode);
                 }
             }
         }
@@ -300,21 +299,20 @@ impl Maker {
                 for seals in [true, false] {
                     self.add("wraps", &of, seals);
                     let cut = if i % 2 == 0 { 16 * (before + 1) } else { text / 2 / 16 * 16 }.min(text);
-                    let way = Way::Pieces {
+                    let mode = Mode::Pieces {
                         aad: vec![before % 40],
                         text: vec![cut, text - cut],
                         copy: None,
                         nonce_first: false,
-                        again: Again::No,
+                        again: Before::No,
                     };
-                    self.add("wraps", &of, seals).way = way;
+                    self.add("wraps", &of, seals).mode = mode;
                 }
             }
         }
     }
 
-    /// A nonce of 16 bytes whose counter begins so many blocks before its wrap: J0 = (N H + L) H, so N = (J0
-    /// / H + L) / H.
+    /// Returns a nonce of 16 bytes whose counter wraps after this many blocks: J0 = (N H + L) H, so N = (J0 / H + L) / H.
     fn wrapping(&mut self, key: usize, before: u32) -> Vec<u8> {
         let mut j0: Block = self.noise[before as usize..][..16].try_into().expect("sixteen");
         j0[12..].copy_from_slice(&(u32::MAX - before).to_be_bytes());
@@ -327,7 +325,7 @@ impl Maker {
     }
 }
 
-/// 1 / h: h^(2^128 - 2), which is h^2 h^4 h^8 ... h^(2^127).
+/// Returns 1 / h: h^(2^128 - 2), which is h^2 h^4 h^8 ... h^(2^127).
 fn inverse(h: &Block) -> Block {
     let (mut product, mut power) = (None, *h);
     for _ in 1..128 {
@@ -341,7 +339,7 @@ fn inverse(h: &Block) -> Block {
 mod tests {
     use super::*;
 
-    /// The counter begins where it is meant to.
+    /// The counter wraps after the given number of blocks.
     #[test]
     fn counters_wrap_where_they_shall() {
         let cases = all(Amount::Quick, &["wraps".into()]);

@@ -1,71 +1,71 @@
-//! What is found, what is told of an implementation, and the lines in which one process tells it to another.
+//! Findings and reports of implementations, and the lines in which a process sends them to another.
 
 use crate::{
     cases::Case,
     peer::{About, Memory},
 };
 
-/// What can be wrong. The last two are manners: the standard says nothing of a buffer after a refusal, and
-/// callers may know their lengths.
+/// The kinds of findings. The last ones are about robustness: the standard says nothing of a buffer after a refusal, and callers may know
+/// their lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Another answer than the standard's.
+    /// The answer differs from the standard's.
     Wrong,
-    /// Reads or writes beside a buffer, or changes what is only to be read.
+    /// The implementation reads or writes out of bounds, or changes an input.
     Outside,
-    /// Ends the process.
+    /// The process crashes.
     Crash,
-    /// Goes on without end.
+    /// The process does not answer.
     Hangs,
-    /// Leaves text of a message that it refused.
+    /// A refused message's text remains in the output.
     Leaves,
-    /// Takes what the standard has not.
+    /// The implementation accepts lengths that the standard does not allow.
     Takes,
-    /// Has the key in its memory when it has been freed.
+    /// A freed key remains in memory.
     Keeps,
 }
 
 pub(crate) const KINDS: [Kind; 7] = [Kind::Wrong, Kind::Outside, Kind::Crash, Kind::Hangs, Kind::Leaves, Kind::Takes, Kind::Keeps];
 
-/// The smallest question of a family that shows it.
+/// A finding, with the smallest case of a family that shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) kind: Kind,
-    pub(crate) says: String,
+    pub(crate) message: String,
     pub(crate) family: String,
-    /// Which question of that family.
+    /// The case's number in its family.
     pub(crate) number: usize,
     pub(crate) size: usize,
-    /// What was put into the environment, besides what the report says.
+    /// Environment variables beyond those that the report names.
     pub(crate) settings: Vec<String>,
 }
 
 impl Finding {
-    pub(crate) fn new(kind: Kind, says: &str, case: &Case) -> Self {
-        let says = format!("{says}: {case}");
-        Self { kind, says, family: case.family.into(), number: case.number, size: case.size(), settings: Vec::new() }
+    pub(crate) fn new(kind: Kind, message: &str, case: &Case) -> Self {
+        let message = format!("{message}: {case}");
+        Self { kind, message, family: case.family.into(), number: case.number, size: case.size(), settings: Vec::new() }
     }
 
-    /// As one line.
+    /// Returns the finding as a line.
     pub(crate) fn line(&self) -> String {
-        let Self { kind, says, family, number, size, .. } = self;
-        format!("finding\t{kind:?}\t{family}\t{number}\t{size}\t{says}")
+        let Self { kind, message, family, number, size, .. } = self;
+        format!("finding\t{kind:?}\t{family}\t{number}\t{size}\t{message}")
     }
 }
 
-/// All about one implementation.
+/// The report on an implementation.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) about: About,
-    /// Why it was not asked.
+    /// The reason if it was not tested.
     pub(crate) absent: Option<String>,
     pub(crate) asked: u64,
     pub(crate) counts: [u64; KINDS.len()],
-    /// The smallest of each kind and family.
+    /// The smallest finding of each kind and family.
     pub(crate) findings: Vec<Finding>,
-    /// It was asked on crippled processors.
+    /// True if it was tested on crippled processors.
     pub(crate) crippled: bool,
-    /// As the process that was asked has said it.
+    /// The line with which the tested process described itself.
     pub(crate) about_line: String,
 }
 
@@ -78,7 +78,7 @@ impl Report {
         }
     }
 
-    /// All of it in lines, which `hear` understands.
+    /// Returns the report as lines for [`receive`].
     pub(crate) fn lines(&self) -> String {
         let counts = self.counts.map(|count| count.to_string()).join(" ");
         let absent = self.absent.iter().map(|why| format!("absent\t{why}"));
@@ -86,7 +86,7 @@ impl Report {
         own.into_iter().chain(absent).chain(self.findings.iter().map(Finding::line)).map(|line| line + "\n").collect()
     }
 
-    /// Takes in what was found by the same questions in another environment, if that is no finding without it.
+    /// Adds the findings of another environment that `plain` does not have.
     pub(crate) fn absorb(&mut self, other: Self, settings: &[String], plain: &Self) {
         self.asked += other.asked;
         for finding in other.findings {
@@ -98,8 +98,8 @@ impl Report {
     }
 }
 
-/// Takes in a line.
-pub(crate) fn hear(line: &str, report: &mut Report) {
+/// Adds a line to a report.
+pub(crate) fn receive(line: &str, report: &mut Report) {
     let fields: Vec<&str> = line.split('\t').collect();
     match fields[..] {
         ["absent", why] => report.absent = Some(why.into()),
@@ -131,11 +131,11 @@ pub(crate) fn hear(line: &str, report: &mut Report) {
                 },
             };
         }
-        ["finding", kind, family, number, size, says] => {
+        ["finding", kind, family, number, size, message] => {
             if let (Some(kind), Ok(number), Ok(size)) =
                 (KINDS.iter().find(|known| format!("{known:?}") == kind), number.parse(), size.parse())
             {
-                report.add(Finding { kind: *kind, says: says.into(), family: family.into(), number, size, settings: Vec::new() });
+                report.add(Finding { kind: *kind, message: message.into(), family: family.into(), number, size, settings: Vec::new() });
             }
         }
         _ => {}

@@ -1,6 +1,6 @@
-//! What is in an implementation's memory when a key has been freed.
+//! Searches an implementation's memory for a freed key.
 //!
-//! Whoever seeks a key must not have it: what is sought is kept with all bits changed, and made in a process that ends.
+//! The search must not find its own copy of the key, so it stores all bits inverted, and computes the blocks in a process that ends.
 
 use crate::cases::Case;
 use fastgcm_model::Model;
@@ -11,10 +11,10 @@ use std::{
     sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed},
 };
 
-/// The key of a case, with all bits changed, is the key that is sought.
+/// The largest number of blocks: two halves of a key, its other round keys, and H.
 const BLOCKS: usize = 20;
 
-/// Blocks that are sought, with all bits changed: the halves of the key, its round keys, and H. In memory that processes share.
+/// The blocks of a search, with inverted bits: the halves of the key, its round keys, and H. They lie in memory that processes share.
 #[derive(Default)]
 pub(crate) struct Needles {
     blocks: [[AtomicU8; 16]; BLOCKS],
@@ -22,7 +22,7 @@ pub(crate) struct Needles {
 }
 
 impl Needles {
-    /// Makes them, in another process. This one must have one thread.
+    /// Computes the blocks in another process. This process must have one thread. The key is the case's with inverted bits.
     pub(crate) fn make(&self, case: &Case) {
         self.count.store(0, Relaxed);
         // SAFETY: this process has one thread, so the new one has all that it needs.
@@ -38,35 +38,35 @@ impl Needles {
                 block.iter().zip(at).for_each(|(byte, at)| at.store(!byte, Relaxed));
                 self.count.fetch_add(1, Relaxed);
             }
-            // SAFETY: nothing of this process is to be cleared away.
+            // SAFETY: this process needs no cleanup.
             unsafe { libc::_exit(0) };
         }
         // SAFETY: our child.
         unsafe { libc::waitpid(child, ptr::null_mut(), 0) };
     }
 
-    /// Which of them this process has in memory that it may write.
+    /// Returns the blocks that this process has in writable memory.
     pub(crate) fn found(&self, key: usize) -> Vec<String> {
         let count = self.count.load(Relaxed);
         let (Ok(maps), Ok(memory)) = (fs::read_to_string("/proc/self/maps"), fs::File::open("/proc/self/mem")) else { return Vec::new() };
         let mut found = vec![false; count];
-        // Which of them begin with a byte.
+        // For each byte, the set of blocks that begin with it.
         let mut begin = [0_u32; 256];
         self.blocks[..count].iter().enumerate().for_each(|(i, block)| begin[usize::from(!block[0].load(Relaxed))] |= 1 << i);
         for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"))) {
             let range = line.split([' ', '-']).take(2).filter_map(|end| usize::from_str_radix(end, 16).ok()).collect::<Vec<_>>();
             let [from, to] = range[..] else { continue };
-            // The kernel reads, because not every page may be touched that is said to be writable.
+            // The kernel reads, because some writable pages are inaccessible.
             let mut chunk = vec![0; 1 << 16];
             for start in (from..to).step_by(chunk.len() - 15) {
                 let wanted = chunk.len().min(to - start);
                 let read = memory.read_at(&mut chunk[..wanted], start as u64).unwrap_or(0);
                 for window in chunk[..read].windows(16) {
-                    let mut may_be = begin[usize::from(window[0])];
-                    while may_be != 0 {
-                        let i = may_be.trailing_zeros() as usize;
+                    let mut candidates = begin[usize::from(window[0])];
+                    while candidates != 0 {
+                        let i = candidates.trailing_zeros() as usize;
                         found[i] |= window.iter().zip(&self.blocks[i]).all(|(byte, at)| *byte == !at.load(Relaxed));
-                        may_be &= may_be - 1;
+                        candidates &= candidates - 1;
                     }
                 }
             }

@@ -1,15 +1,15 @@
-//! The referee: implementations of AES-GCM, each asked in a process of its own for what SP 800-38D says, and
-//! for the manners that a caller needs. docs/referee.md says how one is tried.
+//! The referee: tests implementations of AES-GCM against SP 800-38D, and for the robustness that callers need, each in a process of its own.
+//! docs/referee.md describes its use.
 //!
 //! ```text
-//! main ┬── new · prepare      a plug-in to begin with; from a source file or a folder to a plug-in, and its switches
-//!      ├── families · cases   what is asked, with the model's answers
-//!      ├── worker · finding   a process for each implementation; what is wrong with an answer
-//!      │    ├── peer · pipe   an implementation in C, or a program that reads questions
-//!      │    ├── message       what is called for one message
-//!      │    │    └── memory   buffers between pages that nobody may touch
-//!      │    └── freed         what is in memory when a key is freed
-//!      ├── serve              the model with a fault, as a program at the end of a pipe
+//! main ┬── new · prepare      writes a plug-in to fill in; builds a plug-in of a source file or a folder, with its switches
+//!      ├── families · cases   the test cases, with the model's answers
+//!      ├── worker · finding   tests an implementation in a process; the findings
+//!      │    ├── peer · pipe   an implementation in C, or a program that answers requests
+//!      │    ├── message       the calls for one message
+//!      │    │    └── memory   buffers between guard pages
+//!      │    └── freed         searches memory for a freed key
+//!      ├── serve              the faulty model as a program at the end of a pipe
 //!      └── report · pages     the table; JUnit's XML
 //! ```
 
@@ -40,10 +40,10 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use worker::Manner;
+use worker::Limits;
 
 #[derive(Parser)]
-#[command(version, about = "Asks implementations of AES-GCM for every answer of SP 800-38D, and looks at their manners")]
+#[command(version, about = "Tests implementations of AES-GCM against SP 800-38D, and their robustness")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -51,41 +51,41 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Ask implementations, and print one table.
+    /// Test implementations, and print a table.
     Run(Run),
-    /// Write a plug-in to begin with.
+    /// Write a plug-in to fill in.
     New {
         language: new::Language,
-        /// Where to.
+        /// The folder.
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
-    /// Plant each known fault in the model, and see that it is found for what it is.
+    /// Plant each known fault in the model, and check that it is found.
     Selftest {
-        /// Only these.
+        /// The faults (default: all).
         faults: Vec<String>,
     },
     #[command(hide = true)]
     FaultyProgram,
-    /// Put a vector set of NIST's ACVP to implementations.
+    /// Test implementations with a vector set of NIST's ACVP.
     Acvp {
-        /// The prompt: a vector set in JSON.
+        /// The prompt, a vector set in JSON.
         prompt: PathBuf,
-        /// What is expected of it.
+        /// The expected results in JSON.
         expected: PathBuf,
-        /// As for `run`.
+        /// The implementations, named as for `run`.
         #[arg(required = true)]
         plugins: Vec<PathBuf>,
     },
-    /// Say which planted faults published vectors would have missed.
+    /// Print which planted faults published vectors miss.
     Vectors {
-        /// The cases of CAVP, as testdata/make_cavp_sample.py writes them; its sample if left out.
+        /// The cases of CAVP in the format of testdata/make_cavp_sample.py (default: its sample).
         #[arg(long)]
         cavp: Option<PathBuf>,
-        /// A prompt of ACVP and what is expected of it.
+        /// A prompt of ACVP and its expected results.
         #[arg(long, num_args = 2, value_names = ["PROMPT", "EXPECTED"])]
         acvp: Vec<PathBuf>,
-        /// Write the vectors that close the gaps to this folder, in Wycheproof's form.
+        /// Write vectors for the missed faults to this folder in Wycheproof's format.
         #[arg(long, value_name = "FOLDER")]
         write: Option<PathBuf>,
     },
@@ -93,58 +93,57 @@ enum Command {
 
 #[derive(clap::Args)]
 struct Run {
-    /// Source files (.c, .cc, .py, .java, .js), shared objects, folders with a go.mod or a Cargo.toml, or
-    /// names of what is in tools/aead/libraries; all that are no crates of Rust if left out. What is to be in its
-    /// environment stands before it: "REFEREE_LINUX=2 linux".
+    /// Source files (.c, .cc, .py, .java, .js), shared objects, folders with a go.mod or a Cargo.toml, or names of
+    /// plug-ins in tools/aead/libraries (default: all that are no Rust crates). Environment variables precede a name:
+    /// "REFEREE_LINUX=2 linux".
     plugins: Vec<PathBuf>,
-    /// How much is asked.
+    /// The number of test cases.
     #[arg(long, value_enum, default_value = "usual")]
     amount: Size,
-    /// Only these families of questions: lengths, operands, long, aad, nonces, tags, forged, wraps, places,
+    /// Run only these families of test cases: lengths, operands, long, aad, nonces, tags, forged, wraps, places,
     /// pieces, copies, empty.
     #[arg(long)]
     family: Vec<String>,
-    /// Only this question (FAMILY/NUMBER), as a finding names it.
+    /// Run only this test case of a finding.
     #[arg(long, value_name = "FAMILY/NUMBER")]
     case: Option<String>,
-    /// Ask under each feature of the processor, and under each two, that the implementation's own switch takes away: its plug-in names the switch.
+    /// Test without each processor feature and each pair of features, using the switches that the plug-in names.
     #[arg(long)]
     crippled: bool,
-    /// Manners count too: any finding makes the exit status 1.
+    /// Exit with status 1 after any finding, including robustness.
     #[arg(long)]
     strict: bool,
-    /// Fewer questions than these make the exit status 1: an implementation is asked what its plug-in offers, and one that
-    /// offers nothing would have no findings.
+    /// Exit with status 1 after fewer test cases: a plug-in that offers nothing has no findings.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     least: usize,
-    /// Of this implementation it is known that it has findings: they do not change the exit status.
+    /// Ignore the findings of this implementation in the exit status.
     #[arg(long, value_name = "NAME")]
     known: Vec<String>,
-    /// Fetch libraries that no package of this machine has, and build libraries from source: minutes.
+    /// Fetch libraries that no package of this machine has, and build libraries from source (minutes).
     #[arg(long)]
     fetch: bool,
-    /// Seconds of processor time that an answer may take.
+    /// The largest processor time of an answer, in seconds.
     #[arg(long, default_value_t = 20)]
     patience: u64,
-    /// Behind these buffers so many bytes may be read (nonce=4), up to 64: a fault that is known shall not hide others.
+    /// Allow reading this many bytes (up to 64) after these buffers (nonce=4), so that a known fault hides no others.
     #[arg(long, value_name = "BUFFER=BYTES")]
     spare: Vec<String>,
-    /// Write the table to this file, too, with the processor and the amount.
+    /// Write the table with the processor and the amount to this file.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Write JUnit's XML to this file, for CI.
+    /// Write JUnit XML to this file.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[arg(long, hide = true)]
-    told: bool,
-    /// Show what plug-ins write to standard error.
+    raw: bool,
+    /// Show the plug-ins' standard error.
     #[arg(long)]
     loud: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Size {
-    /// Some thousand questions.
+    /// Some thousand test cases.
     Quick,
     /// Every length to 2,000 bytes, and texts of up to 1 MiB.
     Usual,
@@ -153,7 +152,7 @@ enum Size {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let success = match Cli::parse().command {
         Command::Run(run) => self::run(&run),
         Command::New { language, folder } => new::write(language, &folder),
         Command::Selftest { faults } => selftest(&faults),
@@ -161,7 +160,7 @@ fn main() -> ExitCode {
         Command::Acvp { prompt, expected, plugins } => acvp(&prompt, &expected, &plugins),
         Command::Vectors { cavp, acvp, write } => vectors(cavp.as_deref(), &acvp, write.as_deref()),
     };
-    match done {
+    match success {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
@@ -171,14 +170,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// All cases, and buffers that are large enough for them.
-fn asked(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
+/// Returns all cases, and buffers for them.
+fn cases_and_arena(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
     let cases = families::all(amount, families);
     let arena = arena(&cases);
     (cases, arena)
 }
 
-/// Buffers that are large enough.
+/// Returns buffers that are large enough for the cases.
 fn arena(cases: &[cases::Case]) -> Arena {
     let most = |length: fn(&cases::Sealed) -> usize| cases.iter().map(|case| length(&case.of)).max().unwrap_or(0);
     Arena::new(most(|of| of.text.len().max(of.sealed.len())), most(|of| of.aad.len()), most(|of| of.nonce.len()))
@@ -191,36 +190,36 @@ fn run(run: &Run) -> Result<bool, String> {
         Size::Full => Amount::Full,
     };
     let paths = if run.plugins.is_empty() { prepare::here()? } else { run.plugins.clone() };
-    let (family, number) = match run.case.as_deref().map(|case| case.split_once('/').ok_or("--case wants FAMILY/NUMBER")).transpose()? {
+    let (family, number) = match run.case.as_deref().map(|case| case.split_once('/').ok_or("--case needs FAMILY/NUMBER")).transpose()? {
         Some((family, number)) => (vec![family.to_owned()], number.parse().ok()),
         None => (run.family.clone(), None),
     };
-    let (mut cases, mut arena) = asked(amount, &family);
+    let (mut cases, mut arena) = cases_and_arena(amount, &family);
     cases.retain(|case| number.is_none_or(|number: usize| case.number == number));
     if cases.is_empty() {
-        return Err("there is no such family, or no such question".into());
+        return Err("there is no such family, or no such test case".into());
     }
     for spare in &run.spare {
-        let (name, bytes) = spare.split_once('=').ok_or("--spare wants BUFFER=BYTES")?;
-        arena.spare(name, bytes.parse().map_err(|_| format!("--spare {spare}: no number"))?)?;
+        let (name, bytes) = spare.split_once('=').ok_or("--spare needs BUFFER=BYTES")?;
+        arena.spare(name, bytes.parse().map_err(|_| format!("--spare {spare}: not a number"))?)?;
     }
-    let mut again = vec!["--amount".to_owned(), format!("{amount:?}").to_lowercase(), "--patience".into(), run.patience.to_string()];
-    again.extend(run.case.iter().flat_map(|case| ["--case".to_owned(), case.clone()]));
-    again.extend(run.family.iter().flat_map(|family| ["--family".to_owned(), family.clone()]));
-    again.extend(run.spare.iter().flat_map(|spare| ["--spare".to_owned(), spare.clone()]));
-    let manner = Manner { patience: run.patience, first: false, loud: run.loud, again: again.leak() };
-    let reports = reports(paths, run.fetch, run.crippled, &cases, arena, manner);
-    if run.told {
+    let mut arguments = vec!["--amount".to_owned(), format!("{amount:?}").to_lowercase(), "--patience".into(), run.patience.to_string()];
+    arguments.extend(run.case.iter().flat_map(|case| ["--case".to_owned(), case.clone()]));
+    arguments.extend(run.family.iter().flat_map(|family| ["--family".to_owned(), family.clone()]));
+    arguments.extend(run.spare.iter().flat_map(|spare| ["--spare".to_owned(), spare.clone()]));
+    let limits = Limits { cpu_seconds: run.patience, first_only: false, loud: run.loud, arguments: arguments.leak() };
+    let reports = reports(paths, run.fetch, run.crippled, &cases, arena, limits);
+    if run.raw {
         reports.iter().for_each(|(_, report)| print!("{}", report.lines()));
         return Ok(true);
     }
     let spare = run.spare.iter().map(|spare| format!(" --spare {spare}")).collect::<String>();
     let fetch = if run.fetch { " --fetch" } else { "" };
     let how = format!("--amount {}{fetch}{spare}", format!("{amount:?}").to_lowercase());
-    let asked = pages::Asked { reports: &reports, cases: &cases, how: &how, strict: run.strict };
-    let table = report::table(&asked);
+    let results = pages::Results { reports: &reports, cases: &cases, arguments: &how, strict: run.strict };
+    let table = report::table(&results);
     print!("{table}");
-    let files = [(&run.write, report::page(&table, &how)), (&run.junit, asked.junit())];
+    let files = [(&run.write, report::page(&table, &how)), (&run.junit, results.junit())];
     for (file, text) in files.iter().filter_map(|(file, text)| file.as_ref().map(|file| (file, text))) {
         fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
@@ -229,21 +228,21 @@ fn run(run: &Run) -> Result<bool, String> {
         let found = report.counts[..counted].iter().any(|count| *count > 0) && !run.known.contains(&report.about.name);
         let few = report.absent.is_none() && (report.asked as usize) < run.least;
         if few {
-            eprintln!("{}: asked {} questions, fewer than {}", report.about.name, report.asked, run.least);
+            eprintln!("{}: {} test cases, fewer than {}", report.about.name, report.asked, run.least);
         }
         found || few || report.absent.is_some() && !run.plugins.is_empty()
     };
     Ok(!reports.iter().any(|(_, report)| bad(report)))
 }
 
-/// Builds all, and asks one after the other; those that are asked on crippled processors, too, have a second report of that.
+/// Builds and tests the plug-ins. With `crippled`, a plug-in that names switches has a second report.
 fn reports(
     paths: Vec<PathBuf>,
     fetch: bool,
     crippled: bool,
     cases: &[cases::Case],
     mut arena: Arena,
-    manner: Manner,
+    limits: Limits,
 ) -> Vec<(PathBuf, Report)> {
     let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path, fetch), path)).collect();
     let mut reports = Vec::new();
@@ -256,34 +255,34 @@ fn reports(
             }
         };
         eprintln!("asking {} ...", plugin.path.display());
-        let mut report = worker::ask(&plugin.command, cases, &mut arena, manner);
+        let mut report = worker::ask(&plugin.command, cases, &mut arena, limits);
         for setting in &plugin.settings {
             report.about.version += &format!(", {setting}");
         }
         let more = (crippled && report.absent.is_none() && !plugin.crippled.is_empty())
-            .then(|| on_crippled(&plugin.command, &plugin.crippled, &report, cases, &mut arena, manner));
+            .then(|| crippled_report(&plugin.command, &plugin.crippled, &report, cases, &mut arena, limits));
         reports.push((path.clone(), report));
         reports.extend(more.map(|report| (path, report)));
     }
     reports
 }
 
-/// Asks on each crippled processor; what it says without a switch is no finding again.
-fn on_crippled(
+/// Tests a plug-in on each crippled processor. Findings of the plain processor are left out.
+fn crippled_report(
     command: &[String],
     all: &[switches::Settings],
     plain: &Report,
     cases: &[cases::Case],
     arena: &mut Arena,
-    manner: Manner,
+    limits: Limits,
 ) -> Report {
     let mut report = Report { about: plain.about.clone(), crippled: true, ..Report::default() };
     let mut refused = 0;
     for settings in all {
-        let other = worker::ask(&[settings, command].concat(), cases, arena, manner);
+        let other = worker::ask(&[settings, command].concat(), cases, arena, limits);
         refused += usize::from(other.absent.is_some());
         report.absorb(other, settings, plain);
-        if manner.first && !report.findings.is_empty() {
+        if limits.first_only && !report.findings.is_empty() {
             break;
         }
     }
@@ -296,9 +295,9 @@ fn on_crippled(
 
 fn acvp(prompt: &Path, expected: &Path, plugins: &[PathBuf]) -> Result<bool, String> {
     let set = published::acvp(prompt, expected)?;
-    let manner = Manner { patience: 20, first: false, loud: false, again: &[] };
-    let reports = reports(plugins.to_vec(), false, false, &set.cases, arena(&set.cases), manner);
-    print!("{}", report::table(&pages::Asked { reports: &reports, cases: &set.cases, how: "", strict: false }));
+    let limits = Limits { cpu_seconds: 20, first_only: false, loud: false, arguments: &[] };
+    let reports = reports(plugins.to_vec(), false, false, &set.cases, arena(&set.cases), limits);
+    print!("{}", report::table(&pages::Results { reports: &reports, cases: &set.cases, arguments: "", strict: false }));
     Ok(reports.iter().all(|(_, report)| report.absent.is_none() && report.counts[0] == 0 && report.asked > 0))
 }
 
@@ -315,7 +314,7 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
     for set in &sets {
         match published::wrong(set) {
             0 => {}
-            wrong => return Err(format!("{}: {wrong} are not what the model says", set.name)),
+            wrong => return Err(format!("{}: {wrong} cases differ from the model", set.name)),
         }
     }
     let (table, _, closed) = published::table(&sets);
@@ -332,8 +331,8 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
 }
 
 fn selftest(only: &[String]) -> Result<bool, String> {
-    let (cases, mut arena) = asked(Amount::Quick, &[]);
-    let manner = Manner { patience: 2, first: true, loud: false, again: &[] };
+    let (cases, mut arena) = cases_and_arena(Amount::Quick, &[]);
+    let limits = Limits { cpu_seconds: 2, first_only: true, loud: false, arguments: &[] };
     let program = std::env::current_exe().map_err(|error| error.to_string())?.display().to_string();
     let crippled = switches::of(prepare::MODEL_WITHOUT, "");
     let mut failed = String::new();
@@ -347,28 +346,27 @@ fn selftest(only: &[String]) -> Result<bool, String> {
         let family: Vec<cases::Case>;
         let (report, named) = match fault.family {
             "processors" => {
-                let plain = worker::ask(&command, &cases, &mut arena, manner);
-                let report = on_crippled(&command, &crippled, &plain, &cases, &mut arena, manner);
+                let plain = worker::ask(&command, &cases, &mut arena, limits);
+                let report = crippled_report(&command, &crippled, &plain, &cases, &mut arena, limits);
                 let named = plain.findings.is_empty() && report.findings.iter().all(|finding| !finding.settings.is_empty());
                 (report, named)
             }
-            "programs" => (worker::ask(&command, &cases, &mut arena, manner), true),
+            "programs" => (worker::ask(&command, &cases, &mut arena, limits), true),
             name => {
                 family = families::all(Amount::Quick, &[name.to_owned()]);
-                (worker::ask(&command, &family, &mut arena, manner), true)
+                (worker::ask(&command, &family, &mut arena, limits), true)
             }
         };
         match report.findings.first() {
             Some(finding) if finding.kind == kind(fault.kind) && named => caught += 1,
-            other => {
-                writeln!(failed, "{}: {} ({}), but {other:?}, {:?}", fault.name, fault.says, fault.family, report.absent).expect("a String")
-            }
+            other => writeln!(failed, "{}: {} ({}), but {other:?}, {:?}", fault.name, fault.description, fault.family, report.absent)
+                .expect("a String"),
         }
     }
-    // And without a fault there is nothing, in this process and at the end of a pipe.
+    // Without a fault there are no findings, in this process and at the end of a pipe.
     let mut asked = 0;
     for command in [vec![peer::MODEL.into()], vec![program, "faulty-program".into()]] {
-        let report = worker::ask(&command, &cases, &mut arena, Manner { first: false, ..manner });
+        let report = worker::ask(&command, &cases, &mut arena, Limits { first_only: false, ..limits });
         if report.asked < 1000 || !report.findings.is_empty() {
             writeln!(failed, "without a fault: {} asked, {:?} {:?}", report.asked, report.findings, report.absent).expect("a String");
         }
@@ -380,7 +378,7 @@ fn selftest(only: &[String]) -> Result<bool, String> {
     Ok(failed.is_empty())
 }
 
-/// How a planted fault has to be told.
+/// Returns the kind of finding that a planted fault must cause.
 fn kind(kind: referee_faulty::Kind) -> Kind {
     match kind {
         referee_faulty::Kind::Answer | referee_faulty::Kind::Shape => Kind::Wrong,

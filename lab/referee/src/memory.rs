@@ -1,36 +1,36 @@
-//! Memory that ends, on both sides, with a page that nobody may touch.
+//! Memory between two guard pages.
 
 use crate::cases::Place;
 use std::{fs, io, os::fd::AsRawFd, path::Path, ptr, slice};
 
-/// Of x86-64, and a multiple of every other Linux machine's that counts here.
+/// Bytes of a page on x86-64.
 const PAGE: usize = 4096;
-/// Bytes that are watched where no forbidden page is near.
+/// Bytes of canary next to a buffer without a guard page.
 const WATCHED: usize = 64;
-/// What they hold.
+/// The value of canary bytes.
 const CANARY: u8 = 0xc3;
 
-/// Pages of one buffer.
+/// The memory pages of one buffer.
 pub(crate) struct Region {
     pub(crate) name: &'static str,
     base: *mut u8,
     size: usize,
-    /// Where the buffer is now.
+    /// The current position of the buffer.
     at: *mut u8,
     len: usize,
     before: usize,
     behind: usize,
-    /// Bytes behind it that may be read, although they are not its own.
+    /// Bytes after the buffer that may be read, too.
     pub(crate) spare: usize,
-    /// What another process maps, too.
+    /// The file of this memory, which another process maps, too.
     file: Option<fs::File>,
 }
 
 impl Region {
-    /// For so many bytes.
+    /// Allocates memory for up to `most` bytes.
     pub(crate) fn new(name: &'static str, most: usize) -> Self {
         let size = (most + 4 * WATCHED).next_multiple_of(PAGE);
-        // SAFETY: new memory, and a page more on each side than is ever used.
+        // SAFETY: new memory, with a guard page on each side.
         let base = unsafe {
             let all = libc::mmap(
                 ptr::null_mut(),
@@ -48,7 +48,7 @@ impl Region {
         Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0, file: None }
     }
 
-    /// For so many bytes of a file, which another process maps, too: with a page more behind them, until `fence`. Before them there is no such page.
+    /// Allocates memory in a file that another process maps, too. A further page follows until `fence`; no guard page precedes it.
     fn shared(name: &'static str, most: usize, folder: &Path) -> io::Result<Self> {
         let size = (most + 4 * WATCHED).next_multiple_of(PAGE);
         let file = fs::File::options().create_new(true).read(true).write(true).open(folder.join(name))?;
@@ -62,17 +62,17 @@ impl Region {
         Ok(Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0, file: Some(file) })
     }
 
-    /// The last page of the file goes, and whoever has mapped it may not touch it any more.
+    /// Truncates the file's last page, which becomes inaccessible for the other process.
     pub(crate) fn fence(&self) -> io::Result<()> {
         self.file.as_ref().map_or(Ok(()), |file| file.set_len(self.size as u64))
     }
 
-    /// Bytes from the first to that one.
+    /// Returns the offset of an address in this memory.
     pub(crate) fn offset(&self, at: *const u8) -> usize {
         if at.is_null() { 0 } else { at.addr() - self.base.addr() }
     }
 
-    /// Puts a buffer of so many bytes there, with `slack` bytes more behind it that belong to it.
+    /// Places a buffer of `len` bytes, with `slack` further bytes that belong to it.
     pub(crate) fn place(&mut self, place: Place, len: usize, slack: usize) -> *mut u8 {
         let all = len + slack;
         assert!(all + 2 * WATCHED + 64 <= self.size, "{}: {all} bytes", self.name);
@@ -90,7 +90,7 @@ impl Region {
         // SAFETY: inside of the region, by the assertion.
         self.at = unsafe { self.base.add(offset) };
         self.len = all;
-        // SAFETY: likewise: bytes on both sides of the buffer.
+        // SAFETY: inside of the region: bytes on both sides of the buffer.
         unsafe {
             self.at.sub(self.before).write_bytes(CANARY, self.before);
             self.at.add(all).write_bytes(CANARY, self.behind);
@@ -98,26 +98,26 @@ impl Region {
         self.at
     }
 
-    /// Puts these bytes there.
+    /// Places a buffer with these bytes.
     pub(crate) fn put(&mut self, place: Place, bytes: &[u8]) -> *mut u8 {
         let at = self.place(place, bytes.len(), 0);
         self.bytes_mut().copy_from_slice(bytes);
         at
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: placed there; what a plug-in does with it is over.
+        // SAFETY: `place` put it there, and the plug-in's call has ended.
         if self.len == 0 { &[] } else { unsafe { slice::from_raw_parts(self.at, self.len) } }
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`.
         if self.len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(self.at, self.len) } }
     }
 
-    /// What was written beside the buffer.
+    /// Describes out-of-bounds writes to canary bytes.
     pub(crate) fn touched(&self) -> Option<String> {
         // SAFETY: `place` wrote them.
         let (before, behind) = unsafe {
@@ -131,8 +131,8 @@ impl Region {
         behind.iter().rposition(differs).map(|at| format!("writes {} bytes behind the {}", at + 1, self.name))
     }
 
-    /// Whether an address is in a page beside the region, and where that is.
-    pub(crate) fn beside(&self, address: usize) -> Option<String> {
+    /// Describes an address in a guard page of this region.
+    pub(crate) fn guard_page(&self, address: usize) -> Option<String> {
         let (from, to) = (self.base.addr(), self.base.addr() + self.size);
         if (to..to + PAGE).contains(&address) {
             return Some(format!("{} bytes behind the end of the {}", address - to + 1, self.name));
@@ -141,7 +141,7 @@ impl Region {
     }
 }
 
-/// A buffer of each kind.
+/// The buffers of a message.
 pub(crate) struct Arena {
     pub(crate) key: Region,
     pub(crate) nonce: Region,
@@ -152,7 +152,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// For texts, AAD and nonces of up to so many bytes.
+    /// Allocates buffers for texts, AAD and nonces of up to these lengths.
     pub(crate) fn new(text: usize, aad: usize, nonce: usize) -> Self {
         Self {
             key: Region::new("key", 64),
@@ -164,14 +164,14 @@ impl Arena {
         }
     }
 
-    /// Buffers that lie in files of that folder, each by its name, so that a program at the end of a pipe can map them.
+    /// Allocates buffers in files of this folder, which a program at the end of a pipe can map.
     pub(crate) fn shared(&self, folder: &Path) -> io::Result<Self> {
         let region = |of: &Region| Region::shared(of.name, of.size - 4 * WATCHED, folder).map(|made| Region { spare: of.spare, ..made });
         let [key, nonce, aad, input, output, tag] = self.all().map(region);
         Ok(Self { key: key?, nonce: nonce?, aad: aad?, input: input?, output: output?, tag: tag? })
     }
 
-    /// Lets so many bytes behind each buffer of that name be read.
+    /// Allows reading this many bytes after the named buffer.
     pub(crate) fn spare(&mut self, name: &str, bytes: usize) -> Result<(), String> {
         let mut all = [&mut self.key, &mut self.nonce, &mut self.aad, &mut self.input, &mut self.output, &mut self.tag];
         let region = all.iter_mut().find(|region| region.name.eq_ignore_ascii_case(name));
@@ -188,7 +188,7 @@ impl Arena {
 mod tests {
     use super::*;
 
-    /// Spare bytes may be read, and are behind the buffer all the same: who writes there is told, and a page ends with them.
+    /// Spare bytes may be read but not written, and a page ends with them.
     #[test]
     fn spare_may_be_read() {
         let mut arena = Arena::new(64, 64, 64);
@@ -197,10 +197,10 @@ mod tests {
         let at = arena.nonce.place(Place::End, 12, 0);
         // SAFETY: the last bytes of the region's page.
         assert_eq!(unsafe { slice::from_raw_parts(at.add(12), 4) }, [CANARY; 4]);
-        assert_eq!(arena.nonce.beside(at.addr() + 15), None);
-        assert_eq!(arena.nonce.beside(at.addr() + 16).as_deref(), Some("1 bytes behind the end of the nonce"));
+        assert_eq!(arena.nonce.guard_page(at.addr() + 15), None);
+        assert_eq!(arena.nonce.guard_page(at.addr() + 16).as_deref(), Some("1 bytes behind the end of the nonce"));
         assert_eq!(arena.nonce.touched(), None);
-        // SAFETY: likewise.
+        // SAFETY: a spare byte of the region.
         unsafe { at.add(13).write(0) };
         assert_eq!(arena.nonce.touched().as_deref(), Some("writes 2 bytes behind the nonce"));
     }

@@ -1,4 +1,4 @@
-//! One message at an implementation: where its buffers lie, what is called, and what happened beside them.
+//! Calls an implementation for one message: places the buffers, and detects out-of-bounds accesses.
 
 use crate::{
     cases::{Buffers, Case, Sealed},
@@ -12,16 +12,16 @@ use std::{
     thread,
 };
 
-/// What stands behind a text.
+/// The position of the tag.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Layout {
-    /// Nothing: the tag has a buffer of its own.
+    /// The tag has a buffer of its own.
     Apart,
-    /// The tag.
+    /// The tag follows the text.
     Behind,
 }
 
-/// One call of `seal` or `open`, which says whether it is done.
+/// Calls `seal` or `open` once through `call`, which returns true if the message was not refused.
 pub(crate) fn whole(
     layout: Layout,
     case: &Case,
@@ -32,7 +32,7 @@ pub(crate) fn whole(
     let length = text.len();
     let behind = layout == Layout::Behind;
     let shared = case.buffers != Buffers::Two;
-    // In one buffer, room for the tag that comes; otherwise the tag that is read.
+    // If the tag follows the text, the input has a tag to open, or the output has room for it.
     if behind && !case.seals {
         text.extend(&tag);
     }
@@ -43,7 +43,7 @@ pub(crate) fn whole(
     if case.seals {
         arena.tag.bytes_mut().fill(0x5a);
     }
-    // How many bytes the output is behind the input, in one buffer.
+    // The distance from input to output in one buffer.
     let by = if let Buffers::Shifted(by) = case.buffers { isize::from(by) } else { 0 };
     let (from, to) = ((-by).max(0).unsigned_abs(), by.max(0).unsigned_abs());
     let output = arena.output.place(case.place, length + from.max(to), slack);
@@ -86,14 +86,14 @@ pub(crate) fn whole(
     Ok(answer)
 }
 
-/// A message and another, by four threads with one key: two seal, one opens, and one must be refused.
+/// Runs four threads with one key: two seal, one opens, and one must refuse a forgery.
 pub(crate) fn by_threads(table: &Table, behind: bool, key: *mut c_void, of: &Sealed, other: &Sealed) -> Option<String> {
-    const TURNS: usize = 50;
+    const ITERATIONS: usize = 50;
     let (key, wrong) = (key.expose_provenance(), AtomicBool::new(false));
     let turn = &|of: &Sealed, seals: bool, forged: bool| {
         let (length, mut tag) = (of.text.len(), of.tag.clone());
         tag[3] ^= u8::from(forged);
-        // Room for a tag is behind each text, and used where the tag has no buffer of its own.
+        // Each text has room for a tag, for implementations without a separate buffer for the tag.
         let (mut input, mut output) = (if seals { of.text.clone() } else { of.sealed.clone() }, vec![0; length + tag.len()]);
         input.extend(&tag);
         let tag_at = match (behind, seals) {
@@ -123,13 +123,13 @@ pub(crate) fn by_threads(table: &Table, behind: bool, key: *mut c_void, of: &Sea
     };
     thread::scope(|scope| {
         for (of, seals, forged) in [(of, true, false), (other, true, false), (other, false, false), (of, false, true)] {
-            scope.spawn(move || (0..TURNS).for_each(|_| turn(of, seals, forged)));
+            scope.spawn(move || (0..ITERATIONS).for_each(|_| turn(of, seals, forged)));
         }
     });
     wrong.load(Relaxed).then(|| "gives another answer to threads".into())
 }
 
-/// A message in pieces, on its way.
+/// A message in pieces, in progress.
 pub(crate) struct Running<'a> {
     pub(crate) table: &'a Table,
     pub(crate) run: *mut c_void,
@@ -144,7 +144,7 @@ impl Running<'_> {
             let (piece, rest) = aad.split_at(*len);
             aad = rest;
             let at = self.arena.aad.put(self.case.place, piece);
-            // SAFETY: a run that `begin` made, and so many bytes.
+            // SAFETY: a run that `begin` made, and a buffer of this length.
             let done = unsafe { self.table.aad.expect("offered")(self.run, at, *len) } != 0;
             answer.outside.extend(self.arena.aad.touched());
             answer.outside.extend((self.arena.aad.bytes() != piece).then(|| "changes the AAD".into()));
@@ -152,7 +152,7 @@ impl Running<'_> {
         })
     }
 
-    /// Each piece at the end of a page, or wherever the case wants it.
+    /// Processes pieces of text, each at the place of the case.
     pub(crate) fn texts(&mut self, pieces: &[usize], mut input: &[u8], answer: &mut Answer) -> bool {
         pieces.iter().all(|len| {
             let (piece, rest) = input.split_at(*len);
@@ -166,7 +166,7 @@ impl Running<'_> {
                 self.arena.output.bytes_mut().fill(0x5a);
                 self.arena.input.put(self.case.place, piece)
             };
-            // SAFETY: a run that `begin` made, and so many bytes in both buffers.
+            // SAFETY: a run that `begin` made, and two buffers of this length.
             let done = unsafe { self.table.update.expect("offered")(self.run, from, output, *len) } != 0;
             answer.output.extend(self.arena.output.bytes());
             answer.outside.extend(self.arena.output.touched());
@@ -180,7 +180,7 @@ impl Running<'_> {
 
     pub(crate) fn finish(&mut self, answer: &mut Answer) -> bool {
         let at = self.arena.tag.put(self.case.place, &if self.case.seals { vec![0x5a; self.tag.len()] } else { self.tag.to_vec() });
-        // SAFETY: a run that `begin` made, and a tag of so many bytes.
+        // SAFETY: a run that `begin` made, and a tag of this length.
         let done = unsafe { self.table.finish.expect("offered")(self.run, at, self.case.tag) } != 0;
         answer.tag = self.arena.tag.bytes().to_vec();
         answer.outside.extend(self.arena.tag.touched());

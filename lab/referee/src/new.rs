@@ -1,4 +1,4 @@
-//! A plug-in to begin with, in each language.
+//! Writes a plug-in to fill in, in each language.
 
 use crate::prepare::home;
 use clap::ValueEnum;
@@ -17,11 +17,11 @@ pub(crate) enum Language {
     Javascript,
 }
 
-/// Where files of `tools/aead` go to, in a new folder or beside each other.
+/// Files of `tools/aead`, and their paths in the new folder.
 type Files = &'static [(&'static str, &'static str)];
 
 impl Language {
-    /// From `tools/aead` to the new folder.
+    /// Returns the files of the language.
     fn files(self) -> Files {
         match self {
             Self::C => &[("templates/mine.c", "mine.c"), ("aead.h", "aead.h")],
@@ -38,7 +38,7 @@ impl Language {
         }
     }
 
-    /// What is run then.
+    /// Returns the argument of `referee run`.
     fn runs(self) -> &'static str {
         match self {
             Self::C => "mine.c",
@@ -49,7 +49,7 @@ impl Language {
         }
     }
 
-    /// What has to be changed.
+    /// Returns the instructions for filling it in.
     fn change(self) -> &'static str {
         match self {
             Self::C => "Fill in the three functions of mine.c, and what is linked: the line `link:`.",
@@ -62,17 +62,17 @@ impl Language {
     }
 }
 
-/// Writes the files to that folder, which may not have one of them.
+/// Writes the files to this folder. Fails if one of them exists.
 pub(crate) fn write(language: Language, folder: &Path) -> Result<bool, String> {
     let to: Vec<PathBuf> = language.files().iter().map(|(_, to)| folder.join(to)).collect();
     if let Some(there) = to.iter().find(|path| path.exists()) {
-        return Err(format!("{} is there already", there.display()));
+        return Err(format!("{} already exists", there.display()));
     }
     for ((from, _), to) in language.files().iter().zip(&to) {
         let text = |error: std::io::Error| format!("{}: {error}", to.display());
         fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(text)?;
         let mut lines = fs::read_to_string(home().aead.join(from)).map_err(text)?;
-        // The switches are those of the library that this plug-in asks, and no other's.
+        // The switches belong to the template's library, not to the new plug-in's.
         if from.starts_with("libraries/") {
             lines = lines.split_inclusive('\n').filter(|line| !line.contains(" without: ")).collect();
         }
@@ -88,7 +88,7 @@ pub(crate) fn write(language: Language, folder: &Path) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    /// Each language has all its files, with a mark where something is to be changed, and a second time nothing is written over.
+    /// Each language has all its files, with a mark at what is to be changed, and existing files are not overwritten.
     #[test]
     fn all_languages() {
         let folder = tempfile::tempdir().unwrap();

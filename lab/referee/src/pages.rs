@@ -1,24 +1,24 @@
-//! What was found, for machines (JUnit's XML), each finding with what repeats it.
+//! Writes the results as JUnit's XML; each finding has the command that reproduces it.
 
 use crate::{
-    cases::{Asks, Case},
+    cases::{Case, Expected},
     finding::{Finding, Kind, Report},
     peer::Memory,
 };
 use std::{fmt::Write, path::PathBuf};
 
-/// Reports, what was asked, and with which arguments.
-pub(crate) struct Asked<'a> {
+/// The results of a run.
+pub(crate) struct Results<'a> {
     pub(crate) reports: &'a [(PathBuf, Report)],
     pub(crate) cases: &'a [Case],
-    /// `--amount quick`, and so on.
-    pub(crate) how: &'a str,
-    /// Manners count.
+    /// The arguments of the run: `--amount quick` and so on.
+    pub(crate) arguments: &'a str,
+    /// True if findings about robustness count as failures.
     pub(crate) strict: bool,
 }
 
 impl Kind {
-    /// Above its column.
+    /// Returns the title of its column.
     pub(crate) fn column(self) -> &'static str {
         match self {
             Self::Wrong => "wrong",
@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The standard says nothing of it.
+    /// Returns true if the standard says nothing of this kind.
     pub(crate) fn is_manner(self) -> bool {
         self >= Self::Leaves
     }
@@ -47,14 +47,14 @@ impl Memory {
     }
 }
 
-/// The command that asks this alone.
-pub(crate) fn repeats(finding: &Finding, path: &std::path::Path, how: &str) -> String {
+/// Returns the command that runs this case alone.
+pub(crate) fn command(finding: &Finding, path: &std::path::Path, arguments: &str) -> String {
     let settings = finding.settings.iter().map(|setting| format!("{setting} ")).collect::<String>();
-    format!("referee run {how} --case {}/{} '{settings}{}'", finding.family, finding.number, path.display())
+    format!("referee run {arguments} --case {}/{} '{settings}{}'", finding.family, finding.number, path.display())
 }
 
-/// The question in hexadecimal, and what has to be answered.
-pub(crate) fn question(case: &Case) -> Vec<(&'static str, String)> {
+/// Returns the case in hexadecimal, and the expected answer.
+pub(crate) fn question_lines(case: &Case) -> Vec<(&'static str, String)> {
     let hex = |bytes: &[u8]| {
         let text = bytes.iter().take(512).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         let more = if bytes.len() > 512 { format!("... ({} bytes)", bytes.len()) } else { String::new() };
@@ -65,29 +65,29 @@ pub(crate) fn question(case: &Case) -> Vec<(&'static str, String)> {
     if !case.seals {
         lines.push(("tag", hex(&case.tag())));
     }
-    if case.asks == Asks::Answer && case.family != "freed" {
+    if case.expected == Expected::Answer && case.family != "freed" {
         lines.push(("has to give", hex(case.output())));
         if case.seals {
             lines.push(("with the tag", hex(&case.tag())));
         }
-    } else if case.asks != Asks::Answer {
+    } else if case.expected != Expected::Answer {
         lines.push(("has to be", "refused".into()));
     }
     lines
 }
 
-impl Asked<'_> {
+impl Results<'_> {
     fn case(&self, finding: &Finding) -> Option<&Case> {
         self.cases.iter().find(|case| case.family == finding.family && case.number == finding.number)
     }
 
     fn details(&self, finding: &Finding, path: &std::path::Path) -> String {
-        let lines = self.case(finding).map(question).unwrap_or_default();
+        let lines = self.case(finding).map(question_lines).unwrap_or_default();
         let lines = lines.iter().map(|(name, hex)| format!("{name}: {hex}\n")).collect::<String>();
-        format!("{}\n{lines}{}\n", finding.says, repeats(finding, path, self.how))
+        format!("{}\n{lines}{}\n", finding.message, command(finding, path, self.arguments))
     }
 
-    /// Each implementation is a suite, and each family a test of it.
+    /// Returns JUnit XML. Each implementation is a suite, and each family a test of it.
     pub(crate) fn junit(&self) -> String {
         let mut families: Vec<&str> = self.cases.iter().map(|case| case.family).collect();
         families.dedup();
@@ -108,12 +108,12 @@ impl Asked<'_> {
             let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\">", families.len());
             for family in &families {
                 let _ = write!(out, "    <testcase classname=\"{name}\" name=\"{family}\">");
-                // A test has one failure: the first tells of all.
+                // A test has one failure: the first contains the text of all.
                 let text = of(family).iter().map(|finding| self.details(finding, path)).collect::<Vec<_>>().join("\n");
                 match of(family).iter().find(|finding| fails(finding)) {
                     Some(finding) => {
-                        let (kind, says) = (finding.kind.column(), escaped(&finding.says));
-                        let _ = write!(out, "<failure type=\"{kind}\" message=\"{says}\">{}</failure>", escaped(&text));
+                        let (kind, message) = (finding.kind.column(), escaped(&finding.message));
+                        let _ = write!(out, "<failure type=\"{kind}\" message=\"{message}\">{}</failure>", escaped(&text));
                     }
                     None if !text.is_empty() => {
                         let _ = write!(out, "<system-out>{}</system-out>", escaped(&text));
@@ -128,7 +128,7 @@ impl Asked<'_> {
     }
 }
 
-/// Text for XML.
+/// Escapes text for XML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     text.chars().filter(|c| !c.is_control() || *c == '\n').collect()
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::families::{Amount, all};
 
-    /// A fault fails its family, a manner does so only if manners count, and no text breaks the form.
+    /// A fault fails its family, a robustness finding only with `strict`, and all text is escaped.
     #[test]
     fn what_fails() {
         let cases = all(Amount::Quick, &["empty".into(), "tags".into()]);
@@ -151,7 +151,7 @@ mod tests {
         let absent = Report { absent: Some("no <library>".into()), ..Report::default() };
         let reports = [("mine.c".into(), report), ("yours.c".into(), absent)];
         let failures = |strict| {
-            let asked = Asked { reports: &reports, cases: &cases, how: "--amount quick", strict };
+            let asked = Results { reports: &reports, cases: &cases, arguments: "--amount quick", strict };
             let junit = asked.junit();
             assert!(junit.contains("&lt;mine&gt; &amp; &quot;yours&quot;") && junit.contains("no &lt;library&gt;"), "{junit}");
             assert!(junit.contains("gives &lt;another&gt; byte") && junit.contains("--case empty/0 'mine.c'"), "{junit}");

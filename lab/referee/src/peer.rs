@@ -1,7 +1,7 @@
-//! An implementation that is asked: a table of C functions, or a program at the other end of two pipes.
+//! Implementations under test: a table of C functions, or a program at the other end of two pipes.
 
 use crate::{
-    cases::{Again, Asks, Buffers, Case, Way},
+    cases::{Before, Buffers, Case, Expected, Mode},
     memory::{Arena, Region},
     message::{Layout, Running, by_threads, whole},
     pipe::Process,
@@ -16,10 +16,10 @@ use std::{
     ptr,
 };
 
-/// What stands for the model, with the fault that `REFEREE_FAULT` names: it is in this program.
+/// The name of the built-in model, with the fault that `REFEREE_FAULT` names.
 pub(crate) const MODEL: &str = "model";
 
-/// What it says of itself, and what it offers.
+/// An implementation's description of itself and of what it offers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     pub(crate) name: String,
@@ -28,53 +28,53 @@ pub(crate) struct About {
     pub(crate) keys: u32,
     pub(crate) tags: u32,
     pub(crate) nonces: (usize, usize),
-    /// 0 without pieces.
+    /// The block size of pieces, or 0 without pieces.
     pub(crate) block: usize,
     pub(crate) whole: bool,
     pub(crate) copy: bool,
     pub(crate) nonce_first: bool,
     pub(crate) again: bool,
     pub(crate) algorithm: u32,
-    /// Whose memory it works on.
+    /// The memory on which it works.
     pub(crate) memory: Memory,
 }
 
-/// Whose memory an implementation reads and writes.
+/// The memory that an implementation reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Memory {
-    /// The referee's, between pages that nobody may touch.
+    /// The referee's, between guard pages.
     #[default]
     Ours,
-    /// The referee's, with such a page behind each buffer.
+    /// The referee's, with a guard page after each buffer.
     Mapped,
-    /// Its own, so nobody can look beside its buffers.
+    /// Its own, in which out-of-bounds accesses are not detected.
     Its,
 }
 
 impl About {
-    /// Whether that is a question for it.
+    /// Returns true if it offers what the case needs.
     pub(crate) fn offered(&self, case: &Case) -> bool {
         let of = &case.of;
         let key = self.keys >> (of.key.len() / 8 - 2) & 1 == 1 && self.algorithm == of.algorithm;
         let (least, most) = self.nonces;
-        let nonce = (least..=most).contains(&of.nonce.len()) || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
+        let nonce = (least..=most).contains(&of.nonce.len()) || case.expected == Expected::Never && of.nonce.is_empty() && least < most;
         let has_tag = |tag: usize| tag < 32 && self.tags >> tag & 1 == 1;
-        // Where there is one length only, an interface often has no place for another.
+        // An interface with one length of tag often has no argument for it.
         let tag = self.algorithm != 0
             || has_tag(case.tag)
-            || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
-        // Whoever says that there is such a tag is asked nothing that the standard has not.
-        let says = case.asks == Asks::Never && !of.nonce.is_empty() && has_tag(case.tag);
+            || case.expected == Expected::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
+        // An implementation that offers a length is not tested for refusing it.
+        let offered = case.expected == Expected::Never && !of.nonce.is_empty() && has_tag(case.tag);
         let buffers = match case.buffers {
             Buffers::Two => true,
             Buffers::InPlace => self.offers & IN_PLACE != 0,
             Buffers::Shifted(_) => self.offers & OVERLAP != 0,
         };
         let place = case.place != crate::cases::Place::Null || self.offers & NULL != 0;
-        let way = match &case.way {
-            Way::Threads(_) => self.whole && self.offers & THREADS != 0,
-            Way::Whole => self.whole || self.block > 0 && !matches!(case.buffers, Buffers::Shifted(_)),
-            Way::Pieces { text, copy, nonce_first, aad, again } => {
+        let mode = match &case.mode {
+            Mode::Threads(_) => self.whole && self.offers & THREADS != 0,
+            Mode::Whole => self.whole || self.block > 0 && !matches!(case.buffers, Buffers::Shifted(_)),
+            Mode::Pieces { text, copy, nonce_first, aad, again } => {
                 let whole_blocks = |pieces: &[usize]| {
                     let all_but_one = &pieces[..pieces.len().saturating_sub(1)];
                     all_but_one.iter().all(|piece| piece % self.block == 0)
@@ -85,49 +85,49 @@ impl About {
                     && (aad.len() < 2 || self.offers & ONE_AAD == 0)
                     && (copy.is_none() || self.copy)
                     && (!nonce_first || self.nonce_first)
-                    && (*again == Again::No || self.again)
+                    && (*again == Before::No || self.again)
             }
         };
         let freed = case.family != "freed" || self.offers & KEEPS == 0 && self.memory == Memory::Ours;
-        key && nonce && tag && !says && buffers && place && way && freed
+        key && nonce && tag && !offered && buffers && place && mode && freed
     }
 
-    /// What is not offered, in words.
+    /// Describes what it does not offer.
     pub(crate) fn lacks(&self) -> String {
         let mut lacks = Vec::new();
-        let mut say = |missing: bool, what: &str| {
+        let mut add = |missing: bool, what: &str| {
             if missing {
                 lacks.push(what.to_owned());
             }
         };
-        say(self.keys & 1 == 0, "AES-128");
-        say(self.keys & 2 == 0, "AES-192");
-        say(self.keys & 4 == 0, "AES-256");
-        say(self.algorithm == 0 && self.nonces.0 == self.nonces.1, "other nonces");
-        say(self.algorithm == 0 && self.tags.count_ones() == 1, "short tags");
-        say(!self.whole, "whole messages");
-        say(self.offers & IN_PLACE == 0, "in place");
-        say(self.offers & OVERLAP == 0, "overlap");
-        say(self.block == 0, "pieces");
-        say(self.block > 1, &format!("pieces but of {} bytes", self.block));
-        say(self.offers & ONE_AAD != 0, "AAD in pieces");
-        say(self.block > 0 && !self.copy, "copies");
-        say(self.block > 0 && !self.nonce_first, "nonce before key");
-        say(self.block > 0 && !self.again, "contexts again");
-        say(self.whole && self.offers & THREADS == 0, "threads");
+        add(self.keys & 1 == 0, "AES-128");
+        add(self.keys & 2 == 0, "AES-192");
+        add(self.keys & 4 == 0, "AES-256");
+        add(self.algorithm == 0 && self.nonces.0 == self.nonces.1, "other nonces");
+        add(self.algorithm == 0 && self.tags.count_ones() == 1, "short tags");
+        add(!self.whole, "whole messages");
+        add(self.offers & IN_PLACE == 0, "in place");
+        add(self.offers & OVERLAP == 0, "overlap");
+        add(self.block == 0, "pieces");
+        add(self.block > 1, &format!("pieces but of {} bytes", self.block));
+        add(self.offers & ONE_AAD != 0, "AAD in pieces");
+        add(self.block > 0 && !self.copy, "copies");
+        add(self.block > 0 && !self.nonce_first, "nonce before key");
+        add(self.block > 0 && !self.again, "contexts again");
+        add(self.whole && self.offers & THREADS == 0, "threads");
         lacks.join(", ")
     }
 }
 
-/// What came back.
+/// The answer to a case.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) done: bool,
     pub(crate) output: Vec<u8>,
     pub(crate) tag: Vec<u8>,
-    /// That of the copy of the context.
+    /// The answer of the context's copy.
     pub(crate) copied: Option<Box<Answer>>,
-    /// What happened beside the buffers.
+    /// Descriptions of out-of-bounds accesses.
     pub(crate) outside: Vec<String>,
 }
 
@@ -138,8 +138,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    /// Loads a shared object, or starts a program, with what stands before it (`NAME=VALUE`) in the
-    /// environment.
+    /// Loads a shared object, or starts a program, with the environment variables (`NAME=VALUE`) that precede it.
     pub(crate) fn load(command: &[String], arena: &Arena) -> Result<Self, String> {
         let words = command.iter().take_while(|word| is_setting(word)).count();
         for (name, value) in command[..words].iter().filter_map(|word| word.split_once('=')) {
@@ -160,7 +159,7 @@ impl Peer {
         }
     }
 
-    /// Asks.
+    /// Runs a case.
     pub(crate) fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
         match self {
             Self::C(peer) => peer.ask(case, arena),
@@ -173,12 +172,12 @@ impl Peer {
 pub(crate) struct InC {
     about: About,
     table: &'static Table,
-    /// The key that was made last. It serves some messages, because a key must not mind what it has refused.
+    /// The last key. It is used for several messages, because refusing a message must not affect a key.
     key: Option<(Vec<u8>, *mut c_void, usize)>,
 }
 
-/// Messages for which one key serves: more than a byte counts.
-const SERVES: usize = 300;
+/// The number of messages for one key: more than a byte can count.
+const MESSAGES_PER_KEY: usize = 300;
 
 impl InC {
     fn load(library: &Path) -> Result<Self, String> {
@@ -187,7 +186,7 @@ impl InC {
 
     fn of(table: &'static Table) -> Result<Self, String> {
         let table = checked(table)?;
-        // SAFETY: what the header says of these functions.
+        // SAFETY: functions as the header requires.
         let version = unsafe {
             let why = table.start.map_or(ptr::null(), |start| start(ptr::null()));
             if !why.is_null() {
@@ -224,33 +223,33 @@ impl InC {
         }
         self.forget();
         let at = arena.key.put(crate::cases::Place::End, &case.of.key);
-        // SAFETY: so many bytes of key.
+        // SAFETY: a key of this length.
         let key = unsafe { self.table.key.expect("`of` looked")(at, case.of.key.len()) };
         if key.is_null() {
             return Err("refuses the key".into());
         }
-        self.key = Some((case.of.key.clone(), key, SERVES));
+        self.key = Some((case.of.key.clone(), key, MESSAGES_PER_KEY));
         Ok(key)
     }
 
     fn forget(&mut self) {
         if let Some((_, key, _)) = self.key.take() {
-            // SAFETY: it was made by the function beside this one, and nobody uses it any more.
+            // SAFETY: the table's own function made it, and nobody uses it any more.
             unsafe { self.table.free.expect("`of` looked")(key) }
         }
     }
 
     fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
         let (table, behind) = (self.table, self.about.offers & TAG_BEHIND != 0);
-        match &case.way {
-            Way::Whole if self.about.whole => {
+        match &case.mode {
+            Mode::Whole if self.about.whole => {
                 let key = self.key(case, arena)?;
                 let function = if case.seals { table.seal } else { table.open };
                 let layout = if behind { Layout::Behind } else { Layout::Apart };
-                // SAFETY: a key of this implementation, and a message as the header says.
+                // SAFETY: a key of this implementation, and a message as the header requires.
                 whole(layout, case, arena, &mut |message, _| Ok(unsafe { function.expect("`of` looked")(key, message) } != 0))
             }
-            Way::Threads(other) => {
+            Mode::Threads(other) => {
                 let key = self.key(case, arena)?;
                 match by_threads(table, behind, key, &case.of, other) {
                     Some(wrong) => Err(wrong),
@@ -261,28 +260,28 @@ impl InC {
         }
     }
 
-    /// A key, with all bits of that of the case changed, is used and freed. No copy of it is ours.
+    /// Uses and frees a key: the case's with inverted bits. Keeps no copy of it.
     pub(crate) fn used_and_freed(&mut self, case: &Case, arena: &mut Arena) -> Result<(), String> {
         self.forget();
         let at = arena.key.place(crate::cases::Place::End, case.of.key.len(), 0);
         arena.key.bytes_mut().iter_mut().zip(&case.of.key).for_each(|(to, byte)| *to = !byte);
-        // SAFETY: so many bytes of key.
+        // SAFETY: a key of this length.
         let key = unsafe { self.table.key.expect("`of` looked")(at, case.of.key.len()) };
         arena.key.bytes_mut().fill(0);
         if key.is_null() {
             return Err("refuses the key".into());
         }
-        // It stands for the key of the case; what it answers is not looked at.
-        self.key = Some((case.of.key.clone(), key, SERVES));
+        // It stands for the key of the case, and its answers are ignored.
+        self.key = Some((case.of.key.clone(), key, MESSAGES_PER_KEY));
         self.ask(case, arena)?;
         self.forget();
         Ok(())
     }
 
     fn pieces(&mut self, table: &Table, case: &Case, arena: &mut Arena, nonce: &[u8], aad: &[u8], tag: &[u8]) -> Result<Answer, String> {
-        let one = Way::Pieces { aad: one(aad.len()), text: one(case.of.text.len()), copy: None, nonce_first: false, again: Again::No };
-        let way = if case.whole() { &one } else { &case.way };
-        let Way::Pieces { aad: aads, text: texts, copy, nonce_first, again } = way else {
+        let one = Mode::Pieces { aad: one(aad.len()), text: one(case.of.text.len()), copy: None, nonce_first: false, again: Before::No };
+        let mode = if case.whole() { &one } else { &case.mode };
+        let Mode::Pieces { aad: aads, text: texts, copy, nonce_first, again } = mode else {
             return Err("no pieces".into());
         };
         let seals = c_int::from(case.seals);
@@ -301,25 +300,25 @@ impl InC {
             return Ok(Answer::default());
         }
         let mut answer = Answer::default();
-        if *again != Again::No {
+        if *again != Before::No {
             // Another message, whose nonce, AAD and text are other bytes.
             let other: Vec<u8> = (0..100).collect();
             let at = other.as_ptr();
             let mut written = vec![0; 100];
             let mut tag = vec![7; case.tag];
-            let text = if let Again::BrokenOff(at) = *again { at } else { 48 };
+            let text = if let Before::Aborted(at) = *again { at } else { 48 };
             // SAFETY: a run that `begin` made, and buffers that are long enough.
             let begun = unsafe {
                 table.again.expect("offered")(run, at.add(3), nonce.len(), case.tag);
                 table.aad.expect("offered")(run, at, 13);
                 table.update.expect("offered")(run, at, written.as_mut_ptr(), text);
-                if *again == Again::Refused {
+                if *again == Before::Refused {
                     table.finish.expect("offered")(run, tag.as_mut_ptr(), case.tag);
                 }
                 table.again.expect("offered")(run, nonce_at, nonce.len(), case.tag)
             };
             if begun == 0 {
-                // SAFETY: it is over.
+                // SAFETY: the run has ended.
                 unsafe { table.drop.expect("offered")(run) };
                 return Err("does not begin again".into());
             }
@@ -338,14 +337,14 @@ impl InC {
             let second = unsafe { table.copy.expect("offered")(run) };
             let mut copied = Answer { output: answer.output.clone(), ..Answer::default() };
             if !second.is_null() {
-                // The first one ends before the other goes on.
+                // The first run ends before the other one continues.
                 copied.done = done;
                 answer.done = running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
-                // SAFETY: it is over.
+                // SAFETY: the run has ended.
                 unsafe { table.drop.expect("offered")(run) };
                 running.run = second;
                 copied.done = running.texts(behind, &input[read..], &mut copied) && running.finish(&mut copied);
-                // SAFETY: it is over.
+                // SAFETY: the run has ended.
                 unsafe { table.drop.expect("offered")(second) };
                 answer.copied = Some(Box::new(copied));
                 return Ok(answer);
@@ -353,13 +352,13 @@ impl InC {
             answer.copied = Some(Box::new(copied));
         }
         answer.done = done && running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
-        // SAFETY: it is over.
+        // SAFETY: the run has ended.
         unsafe { table.drop.expect("offered")(run) };
         Ok(answer)
     }
 }
 
-/// One piece, or none if there is nothing.
+/// Returns the lengths of one piece, or of none if it is empty.
 fn one(len: usize) -> Vec<usize> {
     if len == 0 { Vec::new() } else { vec![len] }
 }

@@ -1,26 +1,26 @@
-//! A program at the other end of two pipes, for languages that are no library.
+//! Tests a program at the other end of two pipes, for languages that make no shared object.
 //!
 //! All numbers are little-endian. The program writes one line first:
 //! `name|version|offers|keys|tags|nonce_min|nonce_max|block|algorithm`, numbers as in `aead.h` (`offers` 256: whole
-//! messages; 512: it works on the referee's memory; without the last number it is AES-GCM). Then it reads questions from standard input until that ends:
+//! messages; 512: it works on the referee's memory; without the last number it is AES-GCM). Then it reads requests from standard input until that ends:
 //!
 //! ```text
 //! u32 x 8       seals (1 or 0), in pieces (1 or 0), bytes of key, nonce, AAD, text and tag, number of pieces
 //! u32           how many of these pieces are AAD
 //! u32 x number  the length of each piece
-//! bytes         key, nonce, AAD, text, tag (which is nothing to read when it seals)
+//! bytes         key, nonce, AAD, text, and the tag if it opens
 //! ```
 //!
-//! and answers each with a byte (1 done, 0 refused), and if done with the text, and if it seals with the tag.
+//! and answers each with a byte (1 done, 0 refused), followed, if it is done, by the text, and by the tag if it seals.
 //!
 //! Memory: `REFEREE_MEMORY` is a folder with the files `key`, `nonce`, `AAD`, `input`, `output` and `tag`. A program with 512 maps all of them
-//! before its first line. Then their last page goes, so that nobody may touch it; each buffer ends there, or known bytes stand behind it. In place of
-//! the bytes of a question stand seven numbers: where key, nonce, AAD, input, output and tag begin in their files, and 1 if the input is in the file
-//! `output`. With 32 (AEAD_TAG_BEHIND) the tag is behind the ciphertext, in that buffer. The program answers with the byte alone; 2 means
-//! that it was caught beside a buffer. `tools/aead/libraries/referee.py` has both ways.
+//! before its first line. The referee then truncates their last page; each buffer ends there, or is followed by canary bytes. Instead of bytes a
+//! request has seven numbers: the offsets of key, nonce, AAD, input, output and tag in their files, and 1 if the input is in the file `output`.
+//! With 32 (AEAD_TAG_BEHIND) the tag follows the ciphertext in its buffer. The program answers with the byte alone; 2 means that it accessed
+//! memory out of bounds. `tools/aead/libraries/referee.py` has both protocols.
 
 use crate::{
-    cases::{Buffers, Case, Way},
+    cases::{Buffers, Case, Mode},
     memory::Arena,
     message::{Layout, whole},
     peer::{About, Answer, Memory},
@@ -32,52 +32,52 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// Of `offers` in the first line: whole messages.
+/// The bit of `offers` for whole messages.
 const WHOLE: u32 = 256;
-/// The referee's memory.
+/// The bit of `offers` for the referee's memory.
 const MEMORY: u32 = 512;
-/// How a message begins that tells of a program that touched a forbidden page.
-pub(crate) const BESIDE: &str = "touches a page behind a buffer";
+/// The beginning of a message about an access to a guard page.
+pub(crate) const OUT_OF_BOUNDS: &str = "touches a page behind a buffer";
 
-/// One that runs.
+/// A running program.
 pub(crate) struct Process {
     pub(crate) about: About,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// What it works on, if that is ours.
+    /// The referee's memory, if the program works on it.
     memory: Option<Arena>,
 }
 
-/// Of a first line that is none.
-fn unclear(command: &[String], line: &str) -> String {
+/// Returns the error for a first line that cannot be parsed.
+fn bad_first_line(command: &[String], line: &str) -> String {
     format!("{}: its first line is {line:?}, not NAME|VERSION|NUMBERS; --loud shows what else it says", command.join(" "))
 }
 
 impl Process {
     pub(crate) fn start(command: &[String], like: &Arena) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("{}: {error}", command.join(" "));
-        let [program, arguments @ ..] = command else { return Err("no command".into()) };
-        // A folder that nobody else can have made, and that goes whatever happens.
+        let [name, arguments @ ..] = command else { return Err("no command".into()) };
+        // A folder that nobody else can create, and that is always removed.
         let folder = tempfile::tempdir().map_err(text)?;
         let memory = like.shared(folder.path()).map_err(text)?;
-        let mut starts = Command::new(program);
-        starts.args(arguments).env("REFEREE_MEMORY", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = starts.spawn().map_err(text)?;
+        let mut program = Command::new(name);
+        program.args(arguments).env("REFEREE_MEMORY", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = program.spawn().map_err(text)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".into());
         };
         let mut output = BufReader::new(output);
         let mut line = String::new();
         output.read_line(&mut line).map_err(text)?;
-        drop(folder); // whoever wants it has mapped it
+        drop(folder); // the program has mapped the files by now
         let fields: Vec<&str> = line.trim_end().split('|').collect();
         let [name, version, numbers @ ..] = fields.as_slice() else {
-            return Err(unclear(command, &line));
+            return Err(bad_first_line(command, &line));
         };
         let numbers: Vec<usize> = numbers.iter().map_while(|number| number.parse().ok()).collect();
         let [offers, keys, tags, nonce_min, nonce_max, block, ref algorithm @ ..] = numbers[..] else {
-            return Err(unclear(command, &line));
+            return Err(bad_first_line(command, &line));
         };
         let memory = Some(memory).filter(|_| offers as u32 & MEMORY != 0);
         memory.iter().flat_map(Arena::all).try_for_each(crate::memory::Region::fence).map_err(text)?;
@@ -99,14 +99,14 @@ impl Process {
 
     pub(crate) fn ask(&mut self, case: &Case) -> Result<Answer, String> {
         let (nonce, aad, text, tag) = (case.nonce(), case.aad(), case.input(), case.tag());
-        let (pieces, aads) = match &case.way {
-            Way::Pieces { aad, text, .. } => ([&aad[..], text].concat(), aad.len()),
+        let (pieces, aads) = match &case.mode {
+            Mode::Pieces { aad, text, .. } => ([&aad[..], text].concat(), aad.len()),
             _ => (Vec::new(), 0),
         };
         let whole_message = usize::from(!case.whole());
         let head =
             [usize::from(case.seals), whole_message, case.of.key.len(), nonce.len(), aad.len(), text.len(), case.tag, pieces.len(), aads];
-        let mut question: Vec<u8> = head.iter().chain(&pieces).flat_map(|number| (*number as u32).to_le_bytes()).collect();
+        let mut request: Vec<u8> = head.iter().chain(&pieces).flat_map(|number| (*number as u32).to_le_bytes()).collect();
         if let Some(mut memory) = self.memory.take() {
             let layout = if self.about.offers & TAG_BEHIND != 0 { Layout::Behind } else { Layout::Apart };
             let key = memory.key.put(case.place, &case.of.key);
@@ -121,9 +121,9 @@ impl Process {
                 };
                 let places = [arena.key.offset(key), arena.nonce.offset(nonce), arena.aad.offset(aad), read.offset(input)];
                 let more = [arena.output.offset(output), own.offset(tag), usize::from(shared)];
-                question.extend(places.iter().chain(&more).flat_map(|number| (*number as u32).to_le_bytes()));
-                match self.talk(&question, &mut [])? {
-                    2 => Err(BESIDE.into()),
+                request.extend(places.iter().chain(&more).flat_map(|number| (*number as u32).to_le_bytes()));
+                match self.exchange(&request, &mut [])? {
+                    2 => Err(OUT_OF_BOUNDS.into()),
                     done => Ok(done == 1),
                 }
             });
@@ -131,21 +131,21 @@ impl Process {
             return answer;
         }
         for bytes in [&case.of.key, &nonce, &aad, &text] {
-            question.extend(bytes);
+            request.extend(bytes);
         }
         if !case.seals {
-            question.extend(tag);
+            request.extend(tag);
         }
         let mut answer = Answer { output: vec![0; text.len()], tag: vec![0; if case.seals { case.tag } else { 0 }], ..Answer::default() };
-        let done = self.talk(&question, &mut [&mut answer.output, &mut answer.tag])?;
+        let done = self.exchange(&request, &mut [&mut answer.output, &mut answer.tag])?;
         Ok(if done == 1 { Answer { done: true, ..answer } } else { Answer::default() })
     }
 
-    /// Asks, and reads the byte that is answered, and if that is 1 what follows.
-    fn talk(&mut self, question: &[u8], rest: &mut [&mut Vec<u8>]) -> Result<u8, String> {
+    /// Sends a request, and reads the byte of the answer, and what follows if that is 1.
+    fn exchange(&mut self, request: &[u8], rest: &mut [&mut Vec<u8>]) -> Result<u8, String> {
         let mut done = [0];
-        let mut talk = || {
-            self.input.write_all(question)?;
+        let mut exchange = || {
+            self.input.write_all(request)?;
             self.input.flush()?;
             self.output.read_exact(&mut done)?;
             if done[0] == 1 {
@@ -153,8 +153,10 @@ impl Process {
             }
             std::io::Result::Ok(done[0])
         };
-        talk().map_err(|error| match self.child.wait().map(|status| status.signal()) {
-            Ok(Some(libc::SIGBUS | libc::SIGSEGV)) if self.about.memory == Memory::Mapped => format!("{BESIDE}, which ends its process"),
+        exchange().map_err(|error| match self.child.wait().map(|status| status.signal()) {
+            Ok(Some(libc::SIGBUS | libc::SIGSEGV)) if self.about.memory == Memory::Mapped => {
+                format!("{OUT_OF_BOUNDS}, which ends its process")
+            }
             Ok(Some(signal)) => format!("its process has ended by signal {signal}"),
             _ => format!("its process has ended: {error}"),
         })

@@ -1,4 +1,4 @@
-//! From what one names (a source file, a folder, a shared object) to what is loaded or started.
+//! Builds plug-ins: turns a name (a source file, a folder, a shared object) into an object to load or a command to start.
 
 use crate::{
     peer::MODEL,
@@ -13,30 +13,30 @@ use std::{
     sync::OnceLock,
 };
 
-/// A plug-in, ready.
+/// A plug-in that is ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plugin {
-    /// What it was named.
+    /// The path by which it was named.
     pub(crate) path: PathBuf,
-    /// What is put into its environment: `NAME=VALUE`.
+    /// Its environment variables: `NAME=VALUE`.
     pub(crate) settings: Vec<String>,
-    /// A shared object, or a command.
+    /// The shared object, or the command.
     pub(crate) command: Vec<String>,
-    /// What its own switches make of the processor.
+    /// The settings that cripple the processor by its own switches.
     pub(crate) crippled: Vec<Settings>,
 }
 
-/// The model's features, which mean something to its faults.
+/// The model's switches, which affect its faults.
 pub(crate) const MODEL_WITHOUT: &str = "MODEL_WITHOUT=aes MODEL_WITHOUT=vaes MODEL_WITHOUT=avx512f MODEL_WITHOUT=pclmulqdq";
 
-/// What an installed referee carries with it of `tools/aead`.
+/// The parts of `tools/aead` that an installed referee contains.
 static CARRIED: [(&str, Dir<'_>); 3] = [
     ("libraries", include_dir!("$CARGO_MANIFEST_DIR/../../tools/aead/libraries")),
     ("templates", include_dir!("$CARGO_MANIFEST_DIR/../../tools/aead/templates")),
     ("src", include_dir!("$CARGO_MANIFEST_DIR/../../tools/aead/src")),
 ];
 
-/// `tools/aead` of this repository, or where that is not, a copy in the user's cache.
+/// Returns `tools/aead` of this repository, or a copy in the user's cache without a repository.
 pub(crate) fn home() -> &'static Home {
     static HOME: OnceLock<Home> = OnceLock::new();
     HOME.get_or_init(|| {
@@ -56,8 +56,8 @@ pub(crate) fn home() -> &'static Home {
 
 fn carried() -> std::io::Result<PathBuf> {
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let none = || std::io::Error::other("neither XDG_CACHE_HOME nor HOME is set"); // a name in /tmp would be anybody's
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).ok_or_else(none)?.join("fastgcm-referee");
+    let unknown = || std::io::Error::other("neither XDG_CACHE_HOME nor HOME is set"); // any user could own a name in /tmp
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).ok_or_else(unknown)?.join("fastgcm-referee");
     for (name, folder) in &CARRIED {
         fs::create_dir_all(cache.join(name))?;
         folder.extract(cache.join(name))?;
@@ -66,7 +66,7 @@ fn carried() -> std::io::Result<PathBuf> {
     Ok(cache)
 }
 
-/// All plug-ins that are here, by name, but for those that only the bench times.
+/// Returns all plug-ins of the repository by name, without those for the bench only.
 pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     let text = |error: std::io::Error| error.to_string();
     let crates = home().aead.join("../../crates");
@@ -86,16 +86,16 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// `NAME=VALUE`.
+/// Returns true for a word like `NAME=VALUE`.
 pub(crate) fn is_setting(word: &str) -> bool {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Builds what has to be built, of `NAME=VALUE... PATH`. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
+/// Builds the plug-in of `NAME=VALUE... PATH`. Fetches libraries, and builds them from source, only if `fetch` is set.
 pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let words = path.to_string_lossy().into_owned();
-    // What begins with a hyphen goes on with the value before it.
+    // A word that begins with a hyphen continues the value before it.
     let is_word = |word: &&str| !path.exists() && (is_setting(word) || word.starts_with('-'));
     let mut settings: Vec<String> = Vec::new();
     for word in words.split(' ').take_while(is_word) {
@@ -127,14 +127,14 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         Some("js") => [node_memory(&path).into_iter().collect(), of("node")].concat(),
         _ => {
             let built = home().build(&path, Options { fetch, ..Options::default() });
-            let none = "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml";
-            vec![built.ok_or(none)??.object.display().to_string()]
+            let unknown = "it is not a shared object, a known kind of source, or a folder with a go.mod or a Cargo.toml";
+            vec![built.ok_or(unknown)??.object.display().to_string()]
         }
     });
     Ok(Plugin { path, settings, command, crippled })
 }
 
-/// What lends Node the referee's memory, if it can be built.
+/// Builds the add-on that gives Node the referee's memory. Returns `None` if it cannot be built.
 fn node_memory(path: &Path) -> Option<String> {
     let (source, out) = (home().aead.join("libraries/node-memory.c"), home().out(path, "").ok()?.with_extension("node"));
     let mut command = Command::new("cc");
@@ -157,7 +157,7 @@ mod tests {
             let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
             let plugin = plugin(Path::new(&named), false).unwrap();
             let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
-            // Where Node's headers are, its memory stands before it.
+            // With Node's headers the command has the setting of Node's memory.
             let command: Vec<_> = plugin.command.into_iter().filter(|word| !word.starts_with("REFEREE_NODE_MEMORY=")).collect();
             assert_eq!((plugin.settings, command), (settings.clone(), [settings, node.to_vec()].concat()));
         }

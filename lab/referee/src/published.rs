@@ -1,6 +1,6 @@
-//! Published vectors: NIST's CAVP and ACVP, and Wycheproof. What they ask, and which faults they would have missed.
+//! Published vectors: reads NIST's CAVP and ACVP and Wycheproof, and finds the faults that they miss.
 
-use crate::cases::{Asks, Buffers, Case, Place, Sealed, Way};
+use crate::cases::{Buffers, Case, Expected, Mode, Place, Sealed};
 use referee_faulty::{FAULTS, Fault, Gcm, Kind};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path, rc::Rc};
@@ -11,10 +11,10 @@ pub(crate) struct Set {
     pub(crate) cases: Vec<Case>,
 }
 
-/// A case as it is published.
+/// Returns the case of a published vector.
 fn case(family: &'static str, seals: bool, tag: usize, valid: bool, of: Sealed) -> Case {
-    let asks = if valid { Asks::Answer } else { Asks::Forgery };
-    Case { family, of: Rc::new(of), seals, tag, place: Place::End, buffers: Buffers::Two, way: Way::Whole, asks, number: 0 }
+    let expected = if valid { Expected::Answer } else { Expected::Forgery };
+    Case { family, of: Rc::new(of), seals, tag, place: Place::End, buffers: Buffers::Two, mode: Mode::Whole, expected, number: 0 }
 }
 
 fn sealed(fields: [Vec<u8>; 5], tag: &[u8]) -> Sealed {
@@ -27,10 +27,10 @@ fn hex(text: &str) -> Result<Vec<u8>, String> {
         let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
         u8::from_str_radix(pair, 16).ok()
     });
-    digits.collect::<Option<_>>().ok_or_else(|| format!("no hexadecimal: {text:.40}"))
+    digits.collect::<Option<_>>().ok_or_else(|| format!("not hexadecimal: {text:.40}"))
 }
 
-/// `testdata/cavp_gcm_sample.txt`, or all of them as `make_cavp_sample.py --full` writes them.
+/// Reads `testdata/cavp_gcm_sample.txt`, or all vectors in the format of `make_cavp_sample.py --full`.
 pub(crate) fn cavp(path: &Path) -> Result<Set, String> {
     let lines = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut cases = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn cavp(path: &Path) -> Result<Set, String> {
     Ok(Set { name: format!("CAVP ({})", cases.len()), cases })
 }
 
-/// Wycheproof's file for AES-GCM: a valid message is sealed and opened.
+/// Reads Wycheproof's file for AES-GCM. A valid message is sealed and opened.
 pub(crate) fn wycheproof() -> Result<Set, String> {
     let name = wycheproof::aead::TestName::AesGcm;
     let set = wycheproof::aead::TestSet::load(name).map_err(|error| error.to_string())?;
@@ -66,7 +66,7 @@ pub(crate) fn wycheproof() -> Result<Set, String> {
     Ok(Set { name: format!("Wycheproof ({})", cases.len()), cases })
 }
 
-/// A prompt of ACVP, and what is expected of it.
+/// Reads a prompt of ACVP and its expected results.
 pub(crate) fn acvp(prompt: &Path, expected: &Path) -> Result<Set, String> {
     let (prompt_set, expected_set) = (vector_set(prompt)?, vector_set(expected)?);
     let mut answers = BTreeMap::new();
@@ -91,7 +91,7 @@ pub(crate) fn acvp(prompt: &Path, expected: &Path) -> Result<Set, String> {
     Ok(Set { name: format!("{name} ({})", cases.len()), cases })
 }
 
-/// The object with `testGroups`, alone or behind a header.
+/// Reads the object with `testGroups`, with or without a header.
 fn vector_set(path: &Path) -> Result<Value, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -102,13 +102,13 @@ fn vector_set(path: &Path) -> Result<Value, String> {
     found.ok_or_else(|| format!("{}: no testGroups", path.display()))
 }
 
-/// Each test with its group.
+/// Returns each test with its group.
 fn tests(set: &Value) -> impl Iterator<Item = (&Value, &Value)> {
     let groups = set["testGroups"].as_array().into_iter().flatten();
     groups.flat_map(|group| group["tests"].as_array().into_iter().flatten().map(move |test| (group, test)))
 }
 
-/// What closes the gaps: of the quick questions those that say nothing of places and pieces. Texts and AAD up to so many bytes.
+/// Returns the vectors for the missed faults: the quick cases without places and pieces, with texts of up to `most` bytes.
 pub(crate) fn closing(most: usize) -> Set {
     let mut cases = crate::families::all(crate::families::Amount::Quick, &[]);
     let mut before = std::collections::HashSet::new();
@@ -127,11 +127,11 @@ pub(crate) fn closing(most: usize) -> Set {
     Set { name: format!("ours ({})", cases.len()), cases }
 }
 
-/// Whether a key with that fault answers otherwise.
+/// Returns true if the fault changes the answer to this case.
 fn catches(case: &Case, fault: &'static str) -> bool {
     let (nonce, aad, input, tag) = (case.nonce(), case.aad(), case.input(), case.tag());
     let Some(gcm) = Gcm::new(&case.of.key, fault) else { return false };
-    let valid = case.asks == Asks::Answer;
+    let valid = case.expected == Expected::Answer;
     if case.seals {
         let made = gcm.seal(&nonce, &aad, &input);
         let Some((text, made)) = made else { return valid };
@@ -143,14 +143,14 @@ fn catches(case: &Case, fault: &'static str) -> bool {
     }
 }
 
-/// A row for each fault that is an answer: which set catches it. And whether the last of the sets catches all.
+/// Returns a table of the sets that catch each fault of an answer, its rows, and whether the last set catches all.
 pub(crate) fn table(sets: &[Set]) -> (String, usize, bool) {
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     let mut out = format!("| fault | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(sets.len()));
     let (mut rows, mut all) = (0, true);
     let mut missed = vec![0; sets.len()];
     for fault in FAULTS.iter().filter(|fault| matches!(fault.kind, Kind::Answer) || fault.name == "f03") {
-        let _ = write!(out, "| {}: {} |", fault.name, fault.says);
+        let _ = write!(out, "| {}: {} |", fault.name, fault.description);
         for (set, missed) in sets.iter().zip(&mut missed) {
             let caught = set.cases.iter().any(|case| catches(case, fault.name));
             *missed += usize::from(!caught);
@@ -165,13 +165,13 @@ pub(crate) fn table(sets: &[Set]) -> (String, usize, bool) {
     (out, rows, all)
 }
 
-/// What is wrong with a set beside the model: no case may be.
+/// Returns the number of cases that differ from the model.
 pub(crate) fn wrong(set: &Set) -> usize {
     set.cases.iter().filter(|case| catches(case, "")).count()
 }
 
-/// What closes the gaps, as files in Wycheproof's form. One text of a MiB, for the second carry of a counter, stands by itself. The last file is to be
-/// offered to Wycheproof: of each mistake that Wycheproof's file misses, the smallest messages that show it; their comments name it.
+/// Returns the vectors for the missed faults as files in Wycheproof's format. A text of a MiB, for the second carry of a counter, has its own
+/// file. The last file is for Wycheproof: the smallest messages that show each fault that Wycheproof misses, with the fault as a comment.
 pub(crate) fn files() -> Result<[(&'static str, Value); 3], String> {
     const SHORT: usize = 1 << 14;
     let mut long = closing(usize::MAX);
@@ -184,7 +184,7 @@ pub(crate) fn files() -> Result<[(&'static str, Value); 3], String> {
     ])
 }
 
-/// Of each mistake that Wycheproof's file misses, the three smallest messages that show it.
+/// Returns the three smallest messages that show each fault that Wycheproof misses.
 fn missed() -> Result<Value, String> {
     let theirs = wycheproof()?;
     let mut ours = closing(usize::MAX);
@@ -192,13 +192,13 @@ fn missed() -> Result<Value, String> {
     let is_answer = |fault: &&Fault| fault.kind == Kind::Answer || fault.name == "f03";
     let misses = |fault: &&Fault| !theirs.cases.iter().any(|case| catches(case, fault.name));
     let faults: Vec<&Fault> = FAULTS.iter().filter(is_answer).filter(misses).collect();
-    let shows = |case: &Case| faults.iter().filter(|fault| catches(case, fault.name)).map(|fault| fault.says).collect::<Vec<_>>();
-    let mut wanted: BTreeMap<&str, usize> = faults.iter().map(|fault| (fault.says, 3)).collect();
+    let shows = |case: &Case| faults.iter().filter(|fault| catches(case, fault.name)).map(|fault| fault.description).collect::<Vec<_>>();
+    let mut wanted: BTreeMap<&str, usize> = faults.iter().map(|fault| (fault.description, 3)).collect();
     ours.cases.retain(|case| {
         let shown = if wanted.is_empty() { Vec::new() } else { shows(case) };
-        let needed = shown.iter().any(|says| wanted.contains_key(says));
-        for says in shown {
-            if let Some(left) = wanted.get_mut(says) {
+        let needed = shown.iter().any(|description| wanted.contains_key(description));
+        for description in shown {
+            if let Some(left) = wanted.get_mut(description) {
                 *left -= 1;
             }
         }
@@ -208,7 +208,7 @@ fn missed() -> Result<Value, String> {
     Ok(as_wycheproof(&ours, |case| format!("finds: {}", shows(case).join("; "))))
 }
 
-/// What a family of questions is for.
+/// Returns Wycheproof's flag for a family.
 fn flag(case: &Case) -> &'static str {
     match case.family {
         "wraps" => "CounterWrap",
@@ -216,12 +216,12 @@ fn flag(case: &Case) -> &'static str {
         "nonces" if case.of.nonce.len() > 16 => "LongIv",
         "nonces" => "SmallIv",
         "operands" => "SpecialCase",
-        "forged" if case.asks != Asks::Answer => "ModifiedTag",
+        "forged" if case.expected != Expected::Answer => "ModifiedTag",
         _ => "Pseudorandom",
     }
 }
 
-/// A flag, the kind of mistake, and what it is.
+/// The flags, each with the kind of bug and a description.
 const NOTES: [[&str; 3]; 7] = [
     ["CounterWrap", "EDGE_CASE", "The 32-bit counter wraps, after any number of blocks that implementations take at once."],
     ["LongIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
@@ -232,14 +232,14 @@ const NOTES: [[&str; 3]; 7] = [
     ["ZeroLengthIv", "AUTH_BYPASS", "There is no nonce of length 0."],
 ];
 
-/// A set in Wycheproof's form (`aead_test_schema_v1.json`).
+/// Returns a set in Wycheproof's format (`aead_test_schema_v1.json`).
 fn as_wycheproof(set: &Set, comment: impl Fn(&Case) -> String) -> Value {
     let text = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let mut groups: BTreeMap<[usize; 3], Vec<Value>> = BTreeMap::new();
     let (mut before, mut flags) = (std::collections::HashSet::new(), std::collections::HashSet::new());
     let mut number = 0;
     for case in &set.cases {
-        let valid = case.asks == Asks::Answer;
+        let valid = case.expected == Expected::Answer;
         let (nonce, aad, tag) = (case.nonce(), case.aad(), case.tag());
         let (message, ciphertext) = match (valid, case.seals) {
             (true, _) => (case.of.text.clone(), case.of.sealed.clone()),
@@ -247,7 +247,7 @@ fn as_wycheproof(set: &Set, comment: impl Fn(&Case) -> String) -> Value {
             (false, false) => (Vec::new(), case.input()),
         };
         let key = &case.of.key;
-        // One that is sealed is opened, too.
+        // A message that is sealed and opened is one test.
         if !before.insert((key.clone(), nonce.clone(), aad.clone(), ciphertext.clone(), tag.clone())) {
             continue;
         }
@@ -275,7 +275,7 @@ fn as_wycheproof(set: &Set, comment: impl Fn(&Case) -> String) -> Value {
         })
         .collect();
     let used = NOTES.iter().filter(|[flag, ..]| flags.contains(flag));
-    let notes = used.map(|[flag, kind, says]| ((*flag).to_owned(), json!({ "bugType": kind, "description": says })));
+    let notes = used.map(|[flag, kind, description]| ((*flag).to_owned(), json!({ "bugType": kind, "description": description })));
     json!({
         "algorithm": "AES-GCM",
         "schema": "aead_test_schema_v1.json",
@@ -295,7 +295,7 @@ mod tests {
         cavp(&crate::prepare::home().aead.join("../../testdata/cavp_gcm_sample.txt")).unwrap()
     }
 
-    /// What is published is what the model says, and each fault that published vectors miss is caught by ours.
+    /// The published vectors agree with the model, and each fault that they miss is caught by ours.
     #[test]
     fn gaps_are_closed() {
         let sets = [sample(), wycheproof().unwrap(), closing(usize::MAX)];
@@ -307,7 +307,7 @@ mod tests {
         assert!(rows > 0);
     }
 
-    /// What is written is what a reader of Wycheproof's files reads, each test of it is what the model says, and each flag is noted.
+    /// Wycheproof's reader reads the written files, the model agrees with each test, and each flag is noted.
     #[test]
     fn wycheproofs_form() {
         let mut counts = Vec::new();

@@ -1,8 +1,8 @@
-//! One table, and what was found.
+//! Prints the table and the findings.
 
 use crate::{
     finding::{Finding, KINDS, Kind},
-    pages::{Asked, question, repeats},
+    pages::{Results, command, question_lines},
     prepare,
 };
 use std::{
@@ -11,9 +11,9 @@ use std::{
     process::Command,
 };
 
-/// The table, the findings, and what is not offered.
-pub(crate) fn table(asked: &Asked<'_>) -> String {
-    let (reports, cases) = (asked.reports, asked.cases);
+/// Returns the table, the findings, and the plug-ins that could not be tested.
+pub(crate) fn table(results: &Results<'_>) -> String {
+    let (reports, cases) = (results.reports, results.cases);
     let heads: Vec<&str> = KINDS.iter().map(|kind| kind.column()).collect();
     let mut out = format!("| implementation | asked | {} | memory | not offered | date | command |\n", heads.join(" | "));
     out += &format!("|---|---:|{}---|---|---|---|\n", "---:|".repeat(KINDS.len()));
@@ -23,7 +23,7 @@ pub(crate) fn table(asked: &Asked<'_>) -> String {
         let about = &report.about;
         let (counts, memory, lacks) = (counts.join(" | "), about.memory.words(), about.lacks());
         let crippled = if report.crippled { " --crippled" } else { "" };
-        let command = format!("referee run {}{crippled} '{}'", asked.how, short(path).display());
+        let command = format!("referee run {}{crippled} '{}'", results.arguments, short(path).display());
         let _ = write!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
         let _ = writeln!(out, " {date} | `{command}` |");
     }
@@ -38,40 +38,40 @@ pub(crate) fn table(asked: &Asked<'_>) -> String {
         let _ = writeln!(out, "\n{} ({}):", report.about.name, report.about.version);
         for kind in KINDS {
             for finding in report.findings.iter().filter(|finding| finding.kind == kind) {
-                let _ = writeln!(out, "  {kind:?}: {}\n    {}", finding.says, repeats(finding, &short(path), asked.how));
+                let _ = writeln!(out, "  {kind:?}: {}\n    {}", finding.message, command(finding, &short(path), results.arguments));
             }
         }
     }
     for (_, report) in reports {
-        let refuses = |finding: &Finding| finding.kind != Kind::Wrong || finding.says.starts_with("refuses what is right");
+        let refuses = |finding: &Finding| finding.kind != Kind::Wrong || finding.message.starts_with("refuses what is right");
         if report.counts[0] > 1000 && report.findings.iter().all(refuses) {
             let _ = writeln!(out, "\n{} refuses nearly everything: are the functions of its plug-in filled in?", report.about.name);
         }
     }
-    // Who asks one question wants to see it.
+    // A run of a single case prints the case.
     if let [case] = cases {
         let _ = writeln!(out, "\n{case}");
-        for (name, hex) in question(case) {
+        for (name, hex) in question_lines(case) {
             let _ = writeln!(out, "{name}: {hex}");
         }
     }
     out
 }
 
-/// As it is named on the command line.
+/// Returns the name of a plug-in for the command line.
 fn short(path: &Path) -> PathBuf {
     let root = prepare::home().aead.join("../../crates").canonicalize().unwrap_or_default();
     let below = path.strip_prefix(prepare::home().aead.join("libraries")).map(Path::to_owned);
     below.or_else(|_| path.strip_prefix(root).map(|path| Path::new("crates").join(path))).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Year, month and day, in Greenwich.
+/// Returns the date in UTC as YYYY-MM-DD.
 fn today() -> String {
-    let said = Command::new("date").args(["-u", "+%F"]).output().map(|output| output.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&said).trim().to_owned()
+    let output = Command::new("date").args(["-u", "+%F"]).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).trim().to_owned()
 }
 
-/// The table and the findings for a file: what was asked, and on which processor.
+/// Returns the table and the findings for a file, with the arguments and the processor.
 pub(crate) fn page(table: &str, how: &str) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -90,13 +90,13 @@ pub(crate) fn page(table: &str, how: &str) -> String {
 mod tests {
     use std::{collections::BTreeSet, fs};
 
-    /// The first cells of a table's rows, without what stands in parentheses.
+    /// Returns the first cells of a table's rows, without text in parentheses.
     fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let cells = lines.filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
         cells.map(|cell| cell.split(" (").next().unwrap_or_default()).filter(|name| *name != "implementation").collect()
     }
 
-    /// docs/referee.md tells of each implementation with a finding, and of no other.
+    /// docs/referee.md names each implementation with a finding, and no other.
     #[test]
     fn page_tells_what_was_found() {
         let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -112,8 +112,8 @@ mod tests {
             let cells: Vec<&str> = line.split(" | ").collect();
             line.starts_with("| ") && cells.len() == 13 && cells[2..9].iter().any(|cell| *cell != "-")
         };
-        let (told, found) = (names(found.lines()), names(results.lines().filter(counted)));
-        assert_eq!(told, found);
+        let (documented, found) = (names(found.lines()), names(results.lines().filter(counted)));
+        assert_eq!(documented, found);
         assert!(results.lines().filter(|line| line.ends_with(" |") && !counted(line)).count() > 10);
     }
 }

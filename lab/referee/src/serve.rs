@@ -1,4 +1,4 @@
-//! The model with a fault, as a program at the end of two pipes that works on the referee's memory: what `selftest` puts to the test of such programs.
+//! Serves the model with a fault as a program at the end of two pipes that works on the referee's memory. `selftest` tests this program.
 
 use aead_plugin::{Message, TAG_BEHIND};
 use std::{
@@ -9,10 +9,10 @@ use std::{
     ptr,
 };
 
-/// `offers`: whole messages, and the referee's memory.
+/// The bits of `offers` for whole messages and the referee's memory.
 const WHOLE_IN_MEMORY: u32 = 256 | 512;
 
-/// A file of that folder, from its first byte on.
+/// Maps a file of this folder.
 fn mapped(folder: &Path, name: &str) -> io::Result<*mut u8> {
     let file = fs::File::options().read(true).write(true).open(folder.join(name))?;
     let size = file.metadata()?.len() as usize;
@@ -21,7 +21,7 @@ fn mapped(folder: &Path, name: &str) -> io::Result<*mut u8> {
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
 }
 
-/// Answers until there is no question.
+/// Answers requests until the input ends.
 pub(crate) fn faulty() -> Result<(), String> {
     let table = referee_faulty::table();
     let folder = env::var_os("REFEREE_MEMORY").ok_or("REFEREE_MEMORY is not set")?;
@@ -54,7 +54,7 @@ pub(crate) fn faulty() -> Result<(), String> {
             tag: if seals == 1 { files[4] } else { input }.wrapping_add(tag),
             tag_length,
         };
-        // SAFETY: the referee says where these buffers are.
+        // SAFETY: the request has the offsets of these buffers.
         let done = unsafe {
             let key = table.key.expect("it has that")(files[0].wrapping_add(key), key_length);
             let done = (if seals == 1 { table.seal } else { table.open }).expect("it has that")(key, &message);

@@ -1,13 +1,13 @@
-//! Processors that somebody crippled: what an implementation's own switches make of them, one feature less, and two.
+//! Crippled processors: uses an implementation's own switches to remove each feature, and each pair of features.
 //!
-//! A plug-in names its switches in its first comment. `without: NAME=VALUE ...` are features, each of which is taken away by itself and with each other
-//! one: values of one variable are joined by a comma. `levels: NAME=VALUE ...` exclude each other. Of `OPENSSL_ia32cap` the features are known.
+//! A plug-in names its switches in its first comment. `without: NAME=VALUE ...` are features, each of which is removed by itself and with each
+//! other one: values of one variable are joined by a comma. `levels: NAME=VALUE ...` exclude each other. The features of `OPENSSL_ia32cap` are known.
 
-/// What is put into the environment.
+/// Environment variables, as `NAME=VALUE`.
 pub(crate) type Settings = Vec<String>;
 
-/// Features of x86-64 that code for AES-GCM asks for: the bits of `OPENSSL_ia32cap` (CPUID's leaf 1: EDX, and ECX shifted by 32; leaf 7: EBX, and ECX
-/// shifted by 32). With a feature goes nothing else, as on no processor but in many virtual machines.
+/// Features of x86-64 that code for AES-GCM queries: the bits of `OPENSSL_ia32cap` (CPUID leaf 1: EDX, and ECX shifted by 32; leaf 7: EBX, and ECX
+/// shifted by 32). Dependent features stay, as on no processor but in many virtual machines.
 const FEATURES: [(u64, u64); 12] = [
     (1 << (32 + 25), 0),              // AES
     (1 << (32 + 1), 0),               // PCLMULQDQ
@@ -23,7 +23,7 @@ const FEATURES: [(u64, u64); 12] = [
     (0, 1 << (32 + 10)),              // VPCLMULQDQ
 ];
 
-/// The environments for what a first comment says, in which `;` stands for a blank.
+/// Returns the environments for the switches of a first comment, in which `;` stands for a blank.
 pub(crate) fn of(without: &str, levels: &str) -> Vec<Settings> {
     let one = |setting: &str| setting.replace(';', " ");
     let features: Vec<&str> = without.split_whitespace().collect();
@@ -38,14 +38,14 @@ pub(crate) fn of(without: &str, levels: &str) -> Vec<Settings> {
     all
 }
 
-/// Each one, and each two.
+/// Returns each feature, and each pair of features.
 fn pairs<T: Clone>(features: &[T], both: impl Fn(&T, &T) -> T) -> Vec<T> {
     let two = features.iter().enumerate().flat_map(|(i, a)| features[..i].iter().map(move |b| (b, a)));
     features.iter().cloned().chain(two.map(|(a, b)| both(a, b))).collect()
 }
 
-/// Two settings, or one with both values: options of a program behind a blank, all else behind a comma. `NAME=PREFIX=VALUE` of GLIBC_TUNABLES has its prefix
-/// once.
+/// Joins two settings. Values of one variable are joined, options of a program by a blank, all others by a comma. `NAME=PREFIX=VALUE` of
+/// GLIBC_TUNABLES keeps its prefix once.
 fn joined(a: &str, b: &str) -> Settings {
     match (a.split_once('='), b.split_once('=')) {
         (Some((name, first)), Some((other, second))) if name == other => {
@@ -65,7 +65,7 @@ mod tests {
     fn one_and_two() {
         let caps = of("OPENSSL_ia32cap", "");
         assert_eq!(caps.len(), 12 + 66);
-        // AES-NI is masked and VAES is not, as in the fault of BoringSSL; and AES with PCLMULQDQ.
+        // AES-NI without VAES, as in the fault of BoringSSL; and AES with PCLMULQDQ.
         assert_eq!(caps[0], ["OPENSSL_ia32cap=~0x200000000000000:~0x0"]);
         assert_eq!(caps[12], ["OPENSSL_ia32cap=~0x200000200000000:~0x0"]);
         assert_eq!(of("GODEBUG=cpu.aes=off GODEBUG=cpu.avx=off", "").last().unwrap(), &["GODEBUG=cpu.aes=off,cpu.avx=off"]);

@@ -1,12 +1,12 @@
-//! One implementation, asked in a process of its own: what it says, what it does, and how it ends.
+//! Tests an implementation in a process of its own: judges the answers, and how the process ends.
 
 use crate::{
-    cases::{Asks, Buffers, Case, Way},
-    finding::{Finding, KINDS, Kind, Report, hear},
+    cases::{Buffers, Case, Expected, Mode},
+    finding::{Finding, KINDS, Kind, Report, receive},
     freed,
     memory::Arena,
     peer::{About, Answer, Memory, Peer},
-    pipe::BESIDE,
+    pipe::OUT_OF_BOUNDS,
 };
 use aead_plugin::OF_PIECES;
 use std::{
@@ -18,55 +18,55 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-/// How patient one is.
+/// Limits for one run of a plug-in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct Limits {
     /// Seconds of processor time for one answer.
-    pub(crate) patience: u64,
-    /// The first finding is the last.
-    pub(crate) first: bool,
-    /// What a plug-in writes to standard error is shown.
+    pub(crate) cpu_seconds: u64,
+    /// Stops after the first finding.
+    pub(crate) first_only: bool,
+    /// Shows the plug-in's standard error.
     pub(crate) loud: bool,
-    /// Arguments with which another referee asks these questions.
-    pub(crate) again: &'static [String],
+    /// Arguments with which another referee runs these cases.
+    pub(crate) arguments: &'static [String],
 }
 
-/// What is read when a process begins, and at no other time: by Go and by the loader of glibc.
-const READ_AT_ONCE: [&str; 2] = ["GODEBUG=", "GLIBC_TUNABLES="];
+/// Variables that Go and the loader of glibc read only when a process starts.
+const READ_AT_START: [&str; 2] = ["GODEBUG=", "GLIBC_TUNABLES="];
 
-/// Asks by another referee, in whose environment all of it stands from its beginning.
-fn by_another(settings: &[&String], command: &[String], manner: Manner) -> Report {
+/// Runs the cases in another referee, which has the variables from its start.
+fn run_another(settings: &[&String], command: &[String], limits: Limits) -> Report {
     let mut report = Report::default();
     let program = std::env::current_exe().unwrap_or_default();
     let mut other = std::process::Command::new(program);
-    other.args(["run", "--told"]).args(manner.again).arg(command.join(" "));
+    other.args(["run", "--raw"]).args(limits.arguments).arg(command.join(" "));
     other.envs(settings.iter().filter_map(|setting| setting.split_once('=')));
     match other.stderr(std::process::Stdio::null()).output() {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).lines().for_each(|line| hear(line, &mut report)),
+        Ok(output) => String::from_utf8_lossy(&output.stdout).lines().for_each(|line| receive(line, &mut report)),
         Err(error) => report.absent = Some(error.to_string()),
     }
     if report.about_line.is_empty() && report.absent.is_none() {
-        report.absent = Some("the other referee says nothing".into());
+        report.absent = Some("the other referee prints nothing".into());
     }
     report
 }
 
-/// What both processes see.
+/// The memory that both processes share.
 #[derive(Default)]
 struct Shared {
-    /// The case that is being asked.
+    /// The current case.
     at: AtomicUsize,
     asked: AtomicU64,
     counts: [AtomicU64; KINDS.len()],
-    /// Where the key is sought that was freed.
+    /// The blocks of a freed key.
     needles: freed::Needles,
     signal: AtomicU64,
     address: AtomicUsize,
-    /// 1 read, 2 written, 0 unknown.
+    /// The kind of access: 1 read, 2 write, 0 unknown.
     access: AtomicU64,
 }
 
-/// Set once, before a process is made: what the handler of signals writes to.
+/// The address of [`Shared`], for the signal handler. It is set once, before a process is made.
 static SHARED: AtomicUsize = AtomicUsize::new(0);
 
 fn shared() -> &'static Shared {
@@ -85,11 +85,11 @@ fn shared() -> &'static Shared {
     unsafe { &*ptr::with_exposed_provenance::<Shared>(at) }
 }
 
-/// Asks all of it. The program must have one thread.
-pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner: Manner) -> Report {
-    let (early, rest): (Vec<_>, Vec<_>) = command.iter().partition(|word| READ_AT_ONCE.iter().any(|name| word.starts_with(name)));
+/// Runs the cases. This program must have one thread.
+pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, limits: Limits) -> Report {
+    let (early, rest): (Vec<_>, Vec<_>) = command.iter().partition(|word| READ_AT_START.iter().any(|name| word.starts_with(name)));
     if !early.is_empty() {
-        return by_another(&early, &rest.into_iter().cloned().collect::<Vec<_>>(), manner);
+        return run_another(&early, &rest.into_iter().cloned().collect::<Vec<_>>(), limits);
     }
     let shared = shared();
     let mut report = Report::default();
@@ -104,32 +104,32 @@ pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner:
             state.store(0, Relaxed);
         }
         shared.at.store(usize::MAX, Relaxed);
-        let ended = process(command, cases, arena, start, manner, &mut report);
+        let ended = process(command, cases, arena, start, limits, &mut report);
         let at = shared.at.load(Relaxed);
         let ended = match ended {
-            Ended::Well => break,
-            Ended::Told => None,
-            Ended::Hangs => Some((Kind::Hangs, format!("no answer in {} s of processor time", manner.patience))),
-            Ended::Badly(how) => Some(how_it_ended(&how, arena)),
+            Outcome::Success => break,
+            Outcome::Reported => None,
+            Outcome::Hangs => Some((Kind::Hangs, format!("no answer in {} s of processor time", limits.cpu_seconds))),
+            Outcome::Failure(how) => Some(crash_finding(&how, arena)),
         };
         let Some(case) = cases.get(at) else {
-            report.absent = Some(format!("ends before it is asked: {}", ended.map_or_else(String::new, |(_, says)| says)));
+            report.absent = Some(format!("ends before it is asked: {}", ended.map_or_else(String::new, |(_, message)| message)));
             break;
         };
         if case.family != family {
             (family, ends) = (case.family, 0);
         }
         ends += 1;
-        if let Some((kind, says)) = ended {
+        if let Some((kind, message)) = ended {
             shared.counts[kind as usize].fetch_add(1, Relaxed);
-            report.add(Finding::new(kind, &says, case));
+            report.add(Finding::new(kind, &message, case));
         }
         start = at + 1;
-        // A family that ends the process again and again is not asked to its end.
+        // A family that ends the process repeatedly is abandoned.
         if ends == 6 {
             start += cases[start..].iter().take_while(|case| case.family == family).count();
         }
-        if manner.first {
+        if limits.first_only {
             break;
         }
     }
@@ -138,15 +138,16 @@ pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner:
     report
 }
 
-enum Ended {
-    Well,
-    /// A program at the end of a pipe did, and what it did is told.
-    Told,
-    Badly(String),
+/// The outcome of a process.
+enum Outcome {
+    Success,
+    /// A program at the end of a pipe ended, which was reported.
+    Reported,
+    Failure(String),
     Hangs,
 }
 
-fn how_it_ended(how: &str, arena: &Arena) -> (Kind, String) {
+fn crash_finding(how: &str, arena: &Arena) -> (Kind, String) {
     let shared = shared();
     let signal = shared.signal.load(Relaxed) as i32;
     if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
@@ -156,7 +157,7 @@ fn how_it_ended(how: &str, arena: &Arena) -> (Kind, String) {
             2 => "writes",
             _ => "touches",
         };
-        return match arena.all().iter().find_map(|region| region.beside(address)) {
+        return match arena.all().iter().find_map(|region| region.guard_page(address)) {
             Some(place) => (Kind::Outside, format!("{access} {place}")),
             None => (Kind::Crash, format!("{access} {address:#x}, which is nobody's")),
         };
@@ -164,44 +165,44 @@ fn how_it_ended(how: &str, arena: &Arena) -> (Kind, String) {
     (Kind::Crash, how.into())
 }
 
-/// One process, from that case on.
-fn process(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, manner: Manner, report: &mut Report) -> Ended {
+/// Runs the cases from `start` on in a process.
+fn process(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, limits: Limits, report: &mut Report) -> Outcome {
     let mut ends = [0; 2];
     // SAFETY: two numbers.
     let made = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
     assert_eq!(made, 0, "{}", io::Error::last_os_error());
-    // SAFETY: they are nobody else's.
+    // SAFETY: the file descriptors have no other owner.
     let (reads, writes) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
     // SAFETY: this process has one thread, so the new one has all that it needs.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "{}", io::Error::last_os_error());
     if child == 0 {
         drop(reads);
-        let code = work(command, cases, arena, start, manner, File::from(writes));
-        // SAFETY: nothing of this process is to be cleared away.
+        let code = run_cases(command, cases, arena, start, limits, File::from(writes));
+        // SAFETY: this process needs no cleanup.
         unsafe { libc::_exit(code) };
     }
     drop(writes);
-    let hangs = listen(child, File::from(reads), manner, report);
+    let hangs = listen(child, File::from(reads), limits, report);
     if hangs {
         // SAFETY: our child, which has not been waited for.
         unsafe { libc::kill(child, libc::SIGKILL) };
     }
     let mut status = 0;
-    // SAFETY: likewise.
+    // SAFETY: our child, which has not been waited for.
     unsafe { libc::waitpid(child, &mut status, 0) };
     match status {
-        _ if hangs => Ended::Hangs,
-        0 => Ended::Well,
-        _ if libc::WIFSIGNALED(status) => Ended::Badly(format!("ends by signal {}", libc::WTERMSIG(status))),
-        _ if libc::WEXITSTATUS(status) == TOLD => Ended::Told,
-        _ if libc::WEXITSTATUS(status) == SIGNALLED => Ended::Badly(format!("ends by signal {}", shared().signal.load(Relaxed))),
-        _ => Ended::Badly(format!("ends with status {}", libc::WEXITSTATUS(status))),
+        _ if hangs => Outcome::Hangs,
+        0 => Outcome::Success,
+        _ if libc::WIFSIGNALED(status) => Outcome::Failure(format!("ends by signal {}", libc::WTERMSIG(status))),
+        _ if libc::WEXITSTATUS(status) == REPORTED => Outcome::Reported,
+        _ if libc::WEXITSTATUS(status) == SIGNALLED => Outcome::Failure(format!("ends by signal {}", shared().signal.load(Relaxed))),
+        _ => Outcome::Failure(format!("ends with status {}", libc::WEXITSTATUS(status))),
     }
 }
 
-/// Hears what the process says until it ends, or until it has said nothing for too long.
-fn listen(child: i32, from: File, manner: Manner, report: &mut Report) -> bool {
+/// Reads the process's lines until it ends. Returns true if it exceeds its limit.
+fn listen(child: i32, from: File, limits: Limits, report: &mut Report) -> bool {
     let raw = from.as_raw_fd();
     let mut lines = BufReader::new(from);
     let (mut at, mut since, mut rounds) = (usize::MAX, used(child), 0);
@@ -215,7 +216,7 @@ fn listen(child: i32, from: File, manner: Manner, report: &mut Report) -> bool {
                 return false;
             }
             loop {
-                hear(line.trim_end_matches('\n'), report);
+                receive(line.trim_end_matches('\n'), report);
                 if !lines.buffer().contains(&b'\n') {
                     break;
                 }
@@ -229,43 +230,43 @@ fn listen(child: i32, from: File, manner: Manner, report: &mut Report) -> bool {
             (at, since, rounds) = (now, used(child), 0);
         }
         rounds += 1;
-        // Whoever waits for another process uses no time of its own; and before the first question something is loaded.
+        // A process that waits for another one uses no processor time, and before the first case something is loaded.
         let asked = at != usize::MAX;
-        let longest = if asked { 4 * 20 * manner.patience } else { 4 * 120 };
-        if asked && used(child) > since + manner.patience * 100 || rounds > longest {
+        let longest = if asked { 4 * 20 * limits.cpu_seconds } else { 4 * 120 };
+        if asked && used(child) > since + limits.cpu_seconds * 100 || rounds > longest {
             return true;
         }
     }
 }
 
-/// Hundredths of a second of the processor that it has used.
+/// Returns a process's processor time in hundredths of a second.
 fn used(child: i32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// What a process that was ended by a signal ends with.
+/// The exit status after a signal.
 const SIGNALLED: i32 = 77;
-/// What a process ends with whose program at the end of a pipe has ended.
-const TOLD: i32 = 76;
+/// The exit status after a program at the end of a pipe has ended.
+const REPORTED: i32 = 76;
 
-/// In the new process.
-fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, manner: Manner, mut to: File) -> i32 {
+/// Runs the cases in the new process.
+fn run_cases(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, limits: Limits, mut to: File) -> i32 {
     let shared = shared();
-    if !manner.loud {
+    if !limits.loud {
         let _ = File::create("/dev/null").map(|null| {
-            // SAFETY: two open files; what is written here shall not be seen.
+            // SAFETY: two open files. This discards standard error.
             unsafe { libc::dup2(null.as_raw_fd(), 2) }
         });
     }
-    let mut say = |line: String| {
+    let mut send = |line: String| {
         let _ = writeln!(to, "{}", line.replace('\n', " "));
     };
     let mut peer = match Peer::load(command, arena) {
         Ok(peer) => peer,
         Err(why) => {
-            say(format!("absent\t{why}"));
+            send(format!("absent\t{why}"));
             return 0;
         }
     };
@@ -278,16 +279,16 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
     };
     let flags = [flag(about.whole, "w"), flag(about.copy, "c"), flag(about.nonce_first, "n"), flag(about.again, "a"), memory].concat();
     let About { name, version, offers, keys, tags, nonces, block, algorithm, .. } = &about;
-    say(format!("about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{algorithm}\t{flags}", nonces.0, nonces.1));
+    send(format!("about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{algorithm}\t{flags}", nonces.0, nonces.1));
     catch_signals();
-    let mut said: Vec<Finding> = Vec::new();
-    let mut find = |kind: Kind, says: &str, case: &Case, say: &mut dyn FnMut(String)| {
+    let mut sent: Vec<Finding> = Vec::new();
+    let mut find = |kind: Kind, message: &str, case: &Case, send: &mut dyn FnMut(String)| {
         shared.counts[kind as usize].fetch_add(1, Relaxed);
-        let found = Finding::new(kind, says, case);
+        let found = Finding::new(kind, message, case);
         let smaller = |known: &Finding| (known.kind, &known.family) == (kind, &found.family) && known.size <= found.size;
-        if !said.iter().any(smaller) {
-            say(found.line());
-            said.push(found);
+        if !sent.iter().any(smaller) {
+            send(found.line());
+            sent.push(found);
         }
     };
     for (i, case) in cases.iter().enumerate().skip(start).filter(|(_, case)| case.family != "freed" && about.offered(case)) {
@@ -295,18 +296,18 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
         let answer = match peer.ask(case, arena) {
             Ok(answer) => answer,
             Err(why) if matches!(peer, Peer::Process(_)) => {
-                find(if why.starts_with(BESIDE) { Kind::Outside } else { Kind::Crash }, &why, case, &mut say);
-                return TOLD;
+                find(if why.starts_with(OUT_OF_BOUNDS) { Kind::Outside } else { Kind::Crash }, &why, case, &mut send);
+                return REPORTED;
             }
             Err(why) => {
-                find(Kind::Wrong, &why, case, &mut say);
+                find(Kind::Wrong, &why, case, &mut send);
                 continue;
             }
         };
         shared.asked.fetch_add(1, Relaxed);
-        for (kind, says) in judge(case, &answer, about.whole && about.offers & OF_PIECES == 0) {
-            find(kind, &says, case, &mut say);
-            if manner.first {
+        for (kind, message) in judge(case, &answer, about.whole && about.offers & OF_PIECES == 0) {
+            find(kind, &message, case, &mut send);
+            if limits.first_only {
                 return 0;
             }
         }
@@ -315,37 +316,37 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
     if let (Peer::C(peer), Some((at, case))) = (&mut peer, freed) {
         shared.at.store(at, Relaxed);
         if let Err(why) = peer.used_and_freed(case, arena) {
-            find(Kind::Wrong, &why, case, &mut say);
+            find(Kind::Wrong, &why, case, &mut send);
         }
         let what = shared.needles.found(case.of.key.len());
         if !what.is_empty() {
-            find(Kind::Keeps, &format!("in memory when the key is freed: {}", what.join(", ")), case, &mut say);
+            find(Kind::Keeps, &format!("in memory when the key is freed: {}", what.join(", ")), case, &mut send);
         }
     }
     0
 }
 
-/// What is wrong with an answer. If the referee `looks`, what a refusal leaves is, too.
-fn judge(case: &Case, answer: &Answer, looks: bool) -> Vec<(Kind, String)> {
-    let mut found: Vec<(Kind, String)> = answer.outside.iter().map(|says| (Kind::Outside, says.clone())).collect();
-    match case.asks {
-        Asks::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
-        Asks::Never => {}
-        Asks::Refusal(_) | Asks::Forgery if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
-        Asks::Refusal(_) | Asks::Forgery => {
-            // Whoever takes pieces hands out what nobody has verified yet.
-            if looks && case.whole() && leaves(&answer.output, &case.of.text) {
+/// Returns the faults of an answer, and with `check_output` plaintext that remains after a refusal.
+fn judge(case: &Case, answer: &Answer, check_output: bool) -> Vec<(Kind, String)> {
+    let mut found: Vec<(Kind, String)> = answer.outside.iter().map(|message| (Kind::Outside, message.clone())).collect();
+    match case.expected {
+        Expected::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
+        Expected::Never => {}
+        Expected::Refusal(_) | Expected::Forgery if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
+        Expected::Refusal(_) | Expected::Forgery => {
+            // An implementation in pieces returns text before it is verified.
+            if check_output && case.whole() && leaves(&answer.output, &case.of.text) {
                 found.push((Kind::Leaves, "leaves plaintext".into()));
             }
         }
-        // Where buffers overlap in part, a refusal is as good.
-        Asks::Answer if matches!(case.buffers, Buffers::Shifted(_)) && !answer.done => {}
-        Asks::Answer => {
-            found.extend(differs(case, answer).map(|says| (Kind::Wrong, says)));
-            if matches!(&case.way, Way::Pieces { copy: Some(_), .. }) {
+        // Partly overlapping buffers may be refused.
+        Expected::Answer if matches!(case.buffers, Buffers::Shifted(_)) && !answer.done => {}
+        Expected::Answer => {
+            found.extend(differs(case, answer).map(|message| (Kind::Wrong, message)));
+            if matches!(&case.mode, Mode::Pieces { copy: Some(_), .. }) {
                 let copied = answer.copied.as_ref();
-                let says = copied.map_or_else(|| Some("is not copied".into()), |copied| differs(case, copied));
-                found.extend(says.map(|says| (Kind::Wrong, format!("the copy {says}"))));
+                let message = copied.map_or_else(|| Some("is not copied".into()), |copied| differs(case, copied));
+                found.extend(message.map(|message| (Kind::Wrong, format!("the copy {message}"))));
             }
         }
     }
@@ -365,33 +366,33 @@ fn differs(case: &Case, answer: &Answer) -> Option<String> {
     (case.seals && answer.tag != case.tag()).then(|| "gives another tag".into())
 }
 
-/// Whether eight bytes of the text are where they would be.
+/// Returns true if eight bytes of the text are at their place in the output.
 fn leaves(output: &[u8], text: &[u8]) -> bool {
     output.chunks_exact(8).zip(text.chunks_exact(8)).any(|(left, text)| left == text)
 }
 
-/// Writes down what happened, and ends the process.
+/// Records the signal, and ends the process.
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let shared = shared();
     shared.signal.store(signal as u64, Relaxed);
-    // SAFETY: the kernel's.
+    // SAFETY: the kernel's pointer.
     unsafe { shared.address.store((*info).si_addr().addr(), Relaxed) };
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: likewise.
+    // SAFETY: the kernel's pointer.
     unsafe {
         let context = &*context.cast::<libc::ucontext_t>();
         let error = context.uc_mcontext.gregs[libc::REG_ERR as usize];
         shared.access.store(if error & 2 == 0 { 1 } else { 2 }, Relaxed);
     }
     let _ = context;
-    // SAFETY: it may be called in a handler.
+    // SAFETY: `_exit` is async-signal-safe.
     unsafe { libc::_exit(SIGNALLED) };
 }
 
 fn catch_signals() {
     const STACK: usize = 1 << 16;
     let stack = Box::leak(vec![0_u8; STACK].into_boxed_slice());
-    // SAFETY: a stack that lives as long as the process, and a handler that calls what a handler may.
+    // SAFETY: a stack that lives as long as the process, and a handler that is async-signal-safe.
     unsafe {
         let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
         libc::sigaltstack(&stack, ptr::null_mut());

@@ -14,7 +14,7 @@ pub(super) struct Configuration(BTreeMap<String, Vec<(String, String)>>);
 /// The section that has no name.
 const NAMELESS: &str = "default";
 
-/// How deep files include others, and how many are read in all: one that includes itself ends there.
+/// The largest depth of included files, and the largest number of files: a file that includes itself ends there.
 const DEPTH: usize = 5;
 const FILES: usize = 1000;
 

@@ -103,7 +103,7 @@ fn refuse_several(recipient: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What opens a key file that is locked for somebody. Where no option names any, the environment does.
+/// The identities that open a locked key file. If no option names any, the environment does.
 fn open_identities(name: &str, reading: &cli::Reading, asked: &Asked) -> Result<Vec<Box<dyn Identity>>, Failure> {
     let mut files: Vec<_> = reading.identity.iter().map(|path| (path.clone(), path.display().to_string())).collect();
     if files.is_empty() {

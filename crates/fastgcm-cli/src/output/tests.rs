@@ -14,7 +14,7 @@ fn names(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count()
 }
 
-/// How a file is made, and how many names the directory has meanwhile.
+/// The way to make a file, and the number of names in the directory meanwhile.
 type Make = (fn(Place) -> Result<NewFile, Failure>, usize);
 
 /// With an unnamed file, and with a random name as where there are no unnamed files.

@@ -1,18 +1,18 @@
-//! What `cargo xtask asm` disassembles and steps through: a program that uses the library as any other does.
+//! The probe that `cargo xtask asm` disassembles and steps through: uses the library as any other program does.
 //!
 //! ```text
 //! probe                                       a line for each back end: its name, `here` or `elsewhere`, the features that it needs
-//! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  does that between two markers, for each argument; a marker before these tells where the key is
+//! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  runs each argument between two markers; a marker before these has the key's address
 //! ```
-//! The verbs are `seal`, `open`, `batch` (16 packets of so many bytes are sealed) and `rare`; AAD has 13 bytes, as TLS 1.2 has it (and more than most).
+//! The verbs are `seal`, `open`, `batch` (seals 16 packets of this size) and `rare`; AAD has 13 bytes as in TLS 1.2 (and more than most).
 
 use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, hazmat};
 use std::{hint::black_box, process::ExitCode};
 
-/// Bytes of the longest text.
+/// The bytes of the longest text.
 const LONGEST: usize = 1 << 17;
 
-/// Packets of a batch.
+/// The packets of a batch.
 const PACKETS: usize = 16;
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The rows that are compiled for x86-64: Arm's and RISC-V's are in the table on every machine, but only there in the program.
+/// Lists the rows that are compiled for x86-64. Arm's and RISC-V's are in the table on every machine, but not in this program.
 fn list() {
     for backend in Backend::ALL
         .iter()
@@ -43,7 +43,7 @@ fn list() {
     }
 }
 
-/// One message between two markers.
+/// Runs one message between two markers.
 fn run(backend: Backend, case: &str) -> Option<()> {
     let mut words = case.split(',');
     let (verb, key, length) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
@@ -81,7 +81,7 @@ fn run(backend: Backend, case: &str) -> Option<()> {
     Some(())
 }
 
-/// All that a row has a function for, beside `seal` and `open`: the linker leaves out what a program does not call, and so nobody would look at it.
+/// Calls all other functions of a row, because the linker removes uncalled ones, which would not be inspected then.
 fn rare(backend: Backend, text: &mut [u8]) -> Result<(), Error> {
     let key = Key::boxed_with_backend(&[7; 32], backend)?;
     key.seal(Nonce::any(&[1; 8])?, b"", text)?;
@@ -103,7 +103,7 @@ fn marker() {
     }
 }
 
-/// The same, with the address of the key and its size in registers.
+/// Stops a traced program, with the address of the key and its size in registers.
 #[inline(never)]
 fn tell(key: &Key) {
     #[cfg(target_arch = "x86_64")]

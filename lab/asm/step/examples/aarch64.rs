@@ -1,13 +1,13 @@
-//! `aarch64 SECRETS [PROGRAM...]`: AArch64's machine code, an instruction at a time under qemu, in the program `secrets.rs`; and its pairs in that and in
-//! others. `cargo xtask cross aarch64` runs it.
+//! Single-steps AArch64's machine code under qemu: compares traces of the program `secrets.rs`, and checks the instruction pairs in it and
+//! in other programs (`aarch64 SECRETS [PROGRAM...]`). `cargo xtask cross aarch64` runs it.
 //!
 //! **Constant time**: the same message with three secrets (keys, texts, places of a wrong byte in a tag) must execute the same instructions and touch the
-//! same memory, in the same order. There is no need for plug-ins (Debian's qemu has none) nor for a debugger: with one instruction to a block of
-//! translation, qemu's own log of execution has a line for each instruction, and the registers before it. What this does not show: instructions that
-//! take longer for some operands. Arm lists those that do not (its "data-independent timing"); AESE, PMULL, TBL and the logical ones are among them,
-//! and a division is looked for here.
+//! same memory, in the same order. This needs neither plug-ins (Debian's qemu has none) nor a debugger: with one instruction to a block of
+//! translation, qemu's own log of execution has a line for each instruction, and the registers before it. It does not show instructions whose
+//! time depends on operands. Arm lists those that do not (its "data-independent timing"), among them AESE, PMULL, TBL and the logical ones;
+//! divisions are reported here.
 //!
-//! **Pairs**: AESE and AESMC stand side by side on one register, which cores fuse, and there is no instruction for the key, which AESE adds by itself.
+//! **Pairs**: AESE and AESMC are adjacent on one register, which cores fuse, and no instruction adds the key, which AESE does by itself.
 
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -16,12 +16,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Secrets for each message, as `secrets.rs` has them.
+/// The number of secrets for each message, as in `secrets.rs`.
 const SECRETS: usize = 3;
-/// No text, a part of a block, a block, a short tail, a long one with a part, turns.
+/// The sizes: no text, a part of a block, a block, a short tail, a long one with a part, iterations.
 const SIZES: [usize; 6] = [0, 15, 16, 100, 250, 600];
 
-/// One executed instruction: where, and the registers that say which memory it touches.
+/// An executed instruction: its address, and the registers that determine its memory accesses.
 type Step = (u64, Vec<u64>);
 
 /// A program, linked statically so that its addresses are those of its file.
@@ -33,7 +33,7 @@ struct Program {
 struct Instruction {
     mnemonic: String,
     operands: String,
-    /// Registers of its address, and which of their bits; `None` if it touches no memory.
+    /// The registers of its address, with masks of their bits; `None` without a memory access.
     memory: Option<Vec<(usize, u64)>>,
 }
 
@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     for control in ["leaky-index", "leaky-branch"] {
         ensure!(program.compare(control, &["new,16,16".into()]).is_err(), "{control} was not caught: nothing here can fail");
     }
-    // `portable` is the same code everywhere, and takes a hundred times as many instructions.
+    // `portable` is the same code on every machine, and takes a hundred times as many instructions.
     for row in ["aes-neon-eor3", "aes-neon", "vpaes-neon"] {
         program.compare(row, &messages)?;
     }
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
 }
 
 impl Instruction {
-    /// A line of the disassembly, `  address:\tmnemonic\toperands`.
+    /// Parses a line of the disassembly, `  address:\tmnemonic\toperands`.
     fn of(line: &str) -> Option<(u64, Self)> {
         let (address, instruction) = line.split_once(":\t")?;
         let (mnemonic, operands) = instruction.split_once('\t').unwrap_or((instruction, ""));
@@ -88,7 +88,7 @@ impl Program {
         Ok(Self { path, code })
     }
 
-    /// How many rounds there are.
+    /// Returns the number of rounds.
     fn pairs(&self) -> Result<usize> {
         let register = |instruction: &Instruction| instruction.operands.split(['.', ',']).next().unwrap_or("").to_owned();
         let (mut pairs, mut xors, mut written) = (0, 0, String::new());
@@ -114,7 +114,7 @@ impl Program {
         Ok(pairs)
     }
 
-    /// How many traces were compared, or the first difference.
+    /// Returns the number of compared traces, or the first difference as an error.
     fn compare(&self, who: &str, messages: &[String]) -> Result<usize> {
         let traces = self.traces(who, messages)?;
         ensure!(traces.len() == SECRETS * messages.len(), "{who}: {} traces of {} messages", traces.len(), messages.len());
@@ -136,12 +136,12 @@ impl Program {
         Ok(traces.len())
     }
 
-    /// What it executes between the first call of its function `marker` and the second, between the third and the fourth ...
+    /// Returns the traces between the first call of its function `marker` and the second, between the third and the fourth ...
     fn traces(&self, who: &str, messages: &[String]) -> Result<Vec<Vec<Step>>> {
         let run = |program: &str, arguments: &[&str]| -> Result<String> {
             Ok(String::from_utf8(Command::new(program).args(arguments).output()?.stdout)?)
         };
-        // The name and the size of functions: `address size type name`.
+        // Lines of functions: `address size type name`.
         let functions = run("aarch64-linux-gnu-nm", &["-S", &self.path])?;
         let marker = functions.lines().find_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
             [at, size, _, "marker"] => Some(number(at)?..number(at)? + number(size)?),
@@ -158,14 +158,14 @@ impl Program {
 
         let (mut traces, mut trace): (Vec<Vec<Step>>, Vec<Step>) = Default::default();
         let (mut markers, mut inside_marker, mut last_words) = (0, false, String::new());
-        // Registers that are to come of the last step, which touches memory.
+        // The registers to read for the last step, which accesses memory.
         let mut wanted: &[(usize, u64)] = &[];
         for line in log {
             let line = line?;
             // The address in `Trace 0: HOST [CS_BASE/ADDRESS/FLAGS/CFLAGS] SYMBOL`.
             let Some(at) = line.strip_prefix("Trace ").and_then(|rest| number(rest.split_once('[')?.1.split('/').nth(1)?)) else {
                 if let Some((_, of_step)) = trace.last_mut().filter(|(_, of_step)| of_step.len() < wanted.len()) {
-                    // `X00=0000000000000001 X01=...`, and at last `SP=`.
+                    // `X00=0000000000000001 X01=...`, and `SP=` at the end.
                     for (name, value) in line.split_whitespace().filter_map(|word| word.split_once('=')) {
                         let name = if name == "SP" { 31 } else { name.trim_start_matches('X').parse().unwrap_or(usize::MAX) };
                         let bits = wanted.iter().filter(|(register, _)| *register == name).map(|(_, bits)| bits);

@@ -1,16 +1,16 @@
-//! The same message with many secrets, each between two calls of `marker`: what was executed there, and the memory that was touched, must
-//! not depend on them. `aarch64.rs` compares the traces.
+//! Runs one message with many secrets, each between two calls of `marker`. The executed instructions and the accessed memory must not depend
+//! on the secrets; `aarch64.rs` compares the traces.
 //!
 //! ```text
 //! secrets WHO VERB,KEY BYTES,TEXT BYTES...
 //! ```
-//! WHO is a back end, or a control that must be caught: `leaky-index`, `leaky-branch`. Verbs: `new` (a key), `seal`, `open`, and `forged`, where
-//! the secret is which byte of the tag is wrong.
+//! WHO is a back end, or a control that must be caught: `leaky-index`, `leaky-branch`. Verbs: `new` (makes a key), `seal`, `open`, and `forged`,
+//! where the secret is the position of a wrong byte of the tag.
 
 use fastgcm::{Backend, Key, Tag};
 use std::{hint::black_box, process::ExitCode};
 
-/// Keys and texts for each message.
+/// The number of keys and texts for each message.
 const SECRETS: usize = 3;
 const NONCE: [u8; 12] = [1; 12];
 const AAD: [u8; 13] = [2; 13];
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         cases.iter().try_for_each(|case| {
             let mut words = case.split(',');
             let (verb, key, text) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-            // All in the same memory: whatever is found to differ is not the place where a buffer happens to be.
+            // All in the same memory, so that addresses of buffers do not differ.
             let (mut key, mut text) = (vec![0; key], vec![0; text]);
             (0..SECRETS).try_for_each(|secret| {
                 fill(&mut key, secret);
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Zeros, ones, a pattern of bits, and noise.
+/// Fills a buffer with zeros, ones, a pattern of bits, or noise.
 fn fill(bytes: &mut [u8], secret: usize) {
     let mut noise = secret as u64;
     for byte in bytes {
@@ -77,7 +77,7 @@ fn run(backend: Backend, verb: &str, secret: usize, key: &[u8], text: &mut [u8])
     (black_box(verdict).is_ok() == (verb == "open")).then_some(())
 }
 
-/// What AES by table does.
+/// Indexes a table by a secret, as AES by table does.
 #[inline(never)]
 fn leaky_index(key: &[u8]) {
     static TABLE: [u8; 256] = [7; 256];
@@ -87,7 +87,7 @@ fn leaky_index(key: &[u8]) {
     marker();
 }
 
-/// What `==` on tags may do.
+/// Branches on a secret, as `==` on tags may do.
 #[inline(never)]
 fn leaky_branch(key: &[u8]) {
     marker();
@@ -99,7 +99,7 @@ fn leaky_branch(key: &[u8]) {
     marker();
 }
 
-/// Where a message begins and ends, found by its name.
+/// Marks the beginning and the end of a message; `aarch64.rs` finds it by its name.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn marker() {

@@ -1,6 +1,6 @@
-//! A child program, an instruction at a time: exact and repeatable where a clock is neither.
+//! Single-steps a child program, which gives exact and repeatable counts where a clock is neither.
 //!
-//! The program marks the part to be looked at with two `int3` instructions, both in one function, so that they have one address:
+//! The program marks the part of interest with two `int3` instructions, both in one function, so that they have one address:
 //! ```text
 //! #[inline(never)]
 //! extern "C" fn marker(case: u64) {       // the caller finds `case` in `Registers::rdi`
@@ -9,13 +9,13 @@
 //! marker(7); work(); marker(7);
 //! ```
 //! From there on the kernel stops it after every instruction (ptrace(2), `PTRACE_SINGLESTEP`). It runs with an empty environment and, where
-//! the kernel lets us, without randomised addresses, so that two runs that should be alike are alike to the last address; a program
-//! that is to be compared that way keeps its buffers in statics, since a heap moves.
+//! the kernel allows it, without randomised addresses, so that equal runs have equal addresses; a program for such a comparison keeps its
+//! buffers in statics, because a heap moves.
 //!
-//! About 50,000 instructions a second. `cargo xtask asm` guards fastgcm's machine code with it; `papers` replays a paper's table of
+//! It executes about 50,000 instructions a second. `cargo xtask asm` guards fastgcm's machine code with it; `papers` replays a paper's table of
 //! instructions. On other machines the crate is empty.
 //!
-//! `examples/aarch64.rs` does the same for a program of AArch64, by qemu's log. `cargo xtask cross aarch64` compares with it the traces of
+//! `examples/aarch64.rs` single-steps a program of AArch64 with qemu's log. `cargo xtask cross aarch64` compares with it the traces of
 //! `examples/secrets.rs`: one message, many secrets.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -42,35 +42,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// No program takes longer to its next marker.
+/// The longest time to the next marker.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// General registers, as <sys/user.h> names them.
+/// The general registers, with the names of <sys/user.h>.
 pub type Registers = user_regs_struct;
 
-/// A program that stands still between two of our calls. It is killed when this is dropped.
+/// A traced program, which is stopped between calls of these methods. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Traced {
     child: Child,
-    /// Address of the marker's `int3`, once it has been met.
+    /// The address of the marker's `int3`, once it has been reached.
     marker: Option<u64>,
     base: u64,
     code: Range<u64>,
-    /// ptrace obeys the thread that started the program, and no other.
+    /// ptrace works only in the thread that started the program.
     _this_thread: PhantomData<*const ()>,
 }
 
 impl Traced {
-    /// Starts `program`; it has not yet executed anything.
+    /// Starts `program`, stopped before its first instruction.
     pub fn start(program: &Path, arguments: &[String]) -> Result<Self, String> {
-        // A path, and no name for which the system looks.
+        // A path, not a name to be searched for.
         let path = if program.is_absolute() { program.to_owned() } else { Path::new(".").join(program) };
         let mut command = Command::new(path);
         command.args(arguments).env_clear();
-        // SAFETY: two system calls, which is what is allowed between fork and exec.
+        // SAFETY: two system calls, which are allowed between fork and exec.
         unsafe {
             command.pre_exec(|| {
-                // Forbidden in some containers. Then addresses differ from run to run, counts do not.
+                // Forbidden in some containers, where addresses differ from run to run, but counts do not.
                 let _ = personality::set(Persona::ADDR_NO_RANDOMIZE);
                 Ok(ptrace::traceme()?)
             })
@@ -85,22 +85,22 @@ impl Traced {
         Ok(new)
     }
 
-    /// Its process, whose memory one may look at while it stands still.
+    /// Returns its process, whose memory can be read while it is stopped.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where its file was loaded: what has address 0 there.
+    /// Returns the load address of its file.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The program's own machine code, without the C library's.
+    /// Returns the addresses of the program's own machine code, without the C library's.
     pub fn code(&self) -> Range<u64> {
         self.code.clone()
     }
 
-    /// Lets it run at full speed to its next marker. `None`: it has ended, and well.
+    /// Runs it at full speed to its next marker. Returns `None` if it has ended successfully.
     pub fn next_marker(&mut self) -> Result<Option<Registers>, String> {
         ptrace::cont(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
         match self.wait_for(LIMIT)? {
@@ -110,14 +110,14 @@ impl Traced {
                 self.marker = Some(registers.rip - 1);
                 Ok(Some(registers))
             }
-            // By which the scheduler of Go takes a thread away: it is not delivered.
+            // The signal with which Go's scheduler preempts a thread; it is not delivered.
             Some(Signal::SIGURG) => self.next_marker(),
             Some(signal) => Err(format!("the traced program got {signal}")),
         }
     }
 
-    /// Executes one instruction (of one with `rep`, one repetition), and returns the address of the next; `None` when that is a marker,
-    /// which is passed.
+    /// Executes one instruction (one repetition of one with `rep`). Returns the address of the next, or `None` for a marker, which is
+    /// skipped.
     pub fn step(&mut self) -> Result<Option<u64>, String> {
         let at = self.single()?;
         if Some(at) != self.marker {
@@ -127,7 +127,7 @@ impl Traced {
         Ok(None)
     }
 
-    /// Addresses of the instructions from here to the next marker, each before it is executed: `registers` then has its operands.
+    /// Calls `each` with the address of each instruction up to the next marker, before it is executed: `registers` then has its operands.
     pub fn until_marker(&mut self, mut each: impl FnMut(&Self, u64) -> Result<(), String>) -> Result<(), String> {
         let mut at = self.registers()?.rip;
         loop {
@@ -139,22 +139,22 @@ impl Traced {
         }
     }
 
-    /// General registers, as they stand.
+    /// Returns the general registers.
     pub fn registers(&self) -> Result<Registers, String> {
         ptrace::getregs(self.pid()).map_err(|e| format!("ptrace: {e}"))
     }
 
-    /// From now on they are these.
+    /// Sets the general registers.
     pub fn set_registers(&self, registers: Registers) -> Result<(), String> {
         ptrace::setregs(self.pid(), registers).map_err(|e| format!("ptrace: {e}"))
     }
 
-    /// Vector registers and masks, as XSAVE lays them out in its standard form.
+    /// Returns the vector registers and masks in XSAVE's standard layout.
     pub fn extended(&self) -> Result<Vec<u8>, String> {
         const NT_X86_XSTATE: usize = 0x202;
         let mut area = vec![0u8; 4096];
         let mut part = libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() };
-        // SAFETY: the kernel writes to the area, and no further than it is long.
+        // SAFETY: the kernel writes within the area.
         let done = unsafe { libc::ptrace(libc::PTRACE_GETREGSET, self.pid().as_raw(), NT_X86_XSTATE, &raw mut part) };
         if done != 0 {
             return Err(format!("ptrace: {}", std::io::Error::last_os_error()));
@@ -167,7 +167,7 @@ impl Traced {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// One instruction; returns where it stands then.
+    /// Executes one instruction. Returns the next address.
     fn single(&mut self) -> Result<u64, String> {
         ptrace::step(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
         match self.wait()? {
@@ -179,21 +179,21 @@ impl Traced {
         Ok(rip as u64)
     }
 
-    /// And no longer than that.
+    /// Waits until it stops, up to a limit.
     fn wait_for(&mut self, limit: Duration) -> Result<Option<Signal>, String> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(20);
         loop {
             match waitpid(self.pid(), Some(WaitPidFlag::WNOHANG)).map_err(|e| format!("waitpid: {e}"))? {
                 WaitStatus::StillAlive if start.elapsed() < limit => thread::sleep(pause),
-                WaitStatus::StillAlive => return Err(format!("the traced program does not come to its marker in {} s", limit.as_secs())),
+                WaitStatus::StillAlive => return Err(format!("the traced program does not reach its marker in {} s", limit.as_secs())),
                 status => return Self::stopped(status),
             }
             pause = (2 * pause).min(Duration::from_millis(5));
         }
     }
 
-    /// Until it stops, with the signal that stopped it, or has ended.
+    /// Waits until it stops. Returns the signal, or `None` if it has ended.
     fn wait(&mut self) -> Result<Option<Signal>, String> {
         Self::stopped(waitpid(self.pid(), None).map_err(|e| format!("waitpid: {e}"))?)
     }
@@ -206,7 +206,7 @@ impl Traced {
         }
     }
 
-    /// Where the program's file begins in memory, and its executable segment.
+    /// Returns the load address of the program's file, and its executable segment.
     fn mapped(&self, program: &Path) -> Result<(u64, Range<u64>), String> {
         let program = fs::canonicalize(program).map_err(|e| format!("{}: {e}", program.display()))?;
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.child.id())).map_err(|e| e.to_string())?;
@@ -225,10 +225,10 @@ impl Traced {
     }
 }
 
-/// How many instructions `program` executes between each two markers.
+/// Returns the number of instructions that `program` executes between each two markers.
 ///
 /// # Errors
-/// If it cannot be started and traced, or ends badly.
+/// The program cannot be started or traced, or fails.
 pub fn count(program: &Path, arguments: &[String]) -> Result<Vec<u64>, String> {
     let mut traced = Traced::start(program, arguments)?;
     let mut counts = Vec::new();

@@ -1,8 +1,8 @@
-//! What a program over the crate `aes-gcm` gains when it changes one line of its Cargo.toml: a message sealed through that interface, by RustCrypto's code
-//! and by ours, and beside them by ring and AWS-LC, in one process, in turn, after all have given the same bytes.
+//! Measures the gain of a program that uses the crate `aes-gcm` and changes one line of its Cargo.toml: seals a message through that interface
+//! with RustCrypto's code and with ours, and with ring and AWS-LC, in one process, in turn, after all have given equal bytes.
 //!
-//! `interface FILE PROCESSOR NOTE` writes the table to FILE (Markdown), and beside it a chart (`.svg`). PROCESSOR is its name, NOTE what else a reader should
-//! know of the machine. `interface check` compares the answers only.
+//! `interface FILE PROCESSOR NOTE` writes the table to FILE (Markdown), and a chart next to it (`.svg`). PROCESSOR is its name, and NOTE
+//! describes the machine further. `interface check` only compares the answers.
 
 mod picture;
 
@@ -16,7 +16,7 @@ use fastgcm_measure::{Case, Contender, Machine, Measured, Measurement, Sampler, 
 use ring::aead as ring_aead;
 use std::{error::Error, fs, path::PathBuf, time::Duration};
 
-/// Seals in place what is in a buffer, and puts the tag behind it.
+/// Seals a buffer in place, and writes the tag behind the text.
 type Seal<'a> = Box<dyn FnMut(&[u8; 12], &mut [u8]) + 'a>;
 
 const KEY: [u8; 32] = [7; 32];
@@ -24,10 +24,10 @@ const AAD: &[u8] = b"authentic 12";
 const TAG: usize = 16;
 const LOCK: &str = include_str!("../../../../Cargo.lock");
 
-/// Bytes, and what they are called.
+/// The sizes in bytes, and their names.
 const SIZES: [(usize, &str); 4] = [(64, "64 B"), (1420, "1420 B"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
 
-/// The row with which all others are compared.
+/// The row of fastgcm, with which all others are compared.
 const OURS: usize = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (file, processor, note) = match &arguments[..] {
         [file, processor, note] => (PathBuf::from(file), processor, note),
         [check] if check == "check" => return Ok(()),
-        _ => return Err("interface FILE.md PROCESSOR NOTE, or interface check".into()),
+        _ => return Err("usage: interface FILE.md PROCESSOR NOTE, or interface check".into()),
     };
     pin();
     let sampler = Sampler { rounds: 50..=2000, budget: Duration::from_secs(5), ..Sampler::default() };
@@ -56,10 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What stands in a row for one size.
+/// A row's cell for one size.
 struct Cell {
     ns: f64,
-    /// As long as ours.
+    /// The time as a multiple of ours.
     times: f64,
 }
 
@@ -78,7 +78,7 @@ impl Cell {
     }
 }
 
-/// All who take part, with their keys.
+/// Returns the contenders with their keys.
 fn calls() -> [Seal<'static>; 4] {
     let ring = ring_aead::LessSafeKey::new(ring_aead::UnboundKey::new(&ring_aead::AES_256_GCM, &KEY).expect("a key"));
     let aws = aws_lc::LessSafeKey::new(aws_lc::UnboundKey::new(&aws_lc::AES_256_GCM, &KEY).expect("a key"));
@@ -100,7 +100,7 @@ fn calls() -> [Seal<'static>; 4] {
     ]
 }
 
-/// The interface of `aes-gcm` 0.11: its users change nothing but the line of Cargo.toml.
+/// Returns a contender with the interface of `aes-gcm` 0.11, whose users change only a line of Cargo.toml.
 fn through<A: AeadInOut<NonceSize = U12> + 'static>(cipher: A) -> Seal<'static> {
     Box::new(move |nonce, buffer| {
         let (text, place) = buffer.split_last_chunk_mut::<TAG>().expect("a place for the tag");
@@ -108,7 +108,7 @@ fn through<A: AeadInOut<NonceSize = U12> + 'static>(cipher: A) -> Seal<'static> 
     })
 }
 
-/// All must give the same.
+/// Checks that all contenders seal to equal bytes.
 fn compare(size: usize, names: &[String], calls: [Seal<'_>; 4]) {
     let mut sealed = Vec::new();
     for (name, mut call) in names.iter().zip(calls) {
@@ -119,12 +119,12 @@ fn compare(size: usize, names: &[String], calls: [Seal<'_>; 4]) {
     }
 }
 
-/// A text, and a place for its tag.
+/// Returns a text with room for its tag.
 fn text(size: usize) -> Vec<u8> {
     (0..size + TAG).map(|i| (i * 7) as u8).collect()
 }
 
-/// Each message with a nonce of its own.
+/// Measures a size. Each message has a nonce of its own.
 fn measure(size: usize, names: &[String], calls: [Seal<'_>; 4], sampler: &Sampler) -> Measured {
     let mut contenders: Vec<Contender<'_>> = Vec::new();
     for (name, mut call) in names.iter().zip(calls) {

@@ -1,11 +1,12 @@
-//! The table as a picture (SVG): for each size a bar for each row, in scale with the longest of that size.
+//! Draws the table as SVG: for each size a bar for each row, relative to the longest bar of the size.
 
 use super::{Cell, OURS, SIZES};
 use std::fmt::Write;
 
 const WIDTH: u32 = 720;
-/// Where bars begin, and how long the longest is.
+/// The left end of the bars.
 const LEFT: u32 = 200;
+/// The length of the longest bar.
 const LONGEST: f64 = 370.0;
 const LINE: u32 = 19;
 const HEAD: u32 = 52;

@@ -1,46 +1,46 @@
-//! AES-GCM as the work: whatever seals and opens becomes a contender, and proves first that its answers are those of the others.
+//! Measures AES-GCM: makes contenders of implementations, after checking that their answers agree.
 
 use crate::Contender;
 use std::{cell::RefCell, hint::black_box};
 
 /// An implementation of AES-GCM: makes keys.
 pub trait Implementation {
-    /// What it makes.
+    /// The type of its keys.
     type Key: Key;
 
-    /// Its name: the column of the table.
+    /// Returns its name, which is the table's column.
     fn name(&self) -> String;
 
-    /// A key of 16, 24 or 32 bytes, ready for use; `None` if it has none of that length.
+    /// Makes a key of 16, 24 or 32 bytes, ready for use. Returns `None` if it supports no keys of this length.
     fn key(&self, key: &[u8]) -> Option<Self::Key>;
 }
 
-/// A key of one of them.
+/// A key of an implementation.
 pub trait Key {
-    /// Encrypts in place, and returns the tag.
+    /// Encrypts in place. Returns the tag.
     fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16];
 
-    /// Decrypts from one buffer to another of the same length, and says whether the tag was right.
+    /// Decrypts from one buffer to another of equal length. Returns true if the tag was right.
     fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool;
 }
 
-/// What is done again and again.
+/// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// A key is made and dropped.
+    /// Makes and drops a key.
     Key,
-    /// One message is sealed, in place, with a key that is ready.
+    /// Seals a message in place with a ready key.
     Seal,
-    /// One message is opened, from one buffer to another.
+    /// Opens a message from one buffer to another.
     Open,
 }
 
-/// One case: what every contender does.
+/// The work of one case, which every contender does.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// What.
+    /// The operation.
     pub verb: Verb,
-    /// 128, 192 or 256.
+    /// The key size: 128, 192 or 256.
     pub key_bits: usize,
     /// Bytes of text.
     pub bytes: usize,
@@ -63,7 +63,7 @@ struct Buffer {
 }
 
 impl Buffers {
-    /// For up to so many bytes of text and of AAD.
+    /// Makes buffers for up to this many bytes of text and of AAD.
     pub fn new(bytes: usize, aad: usize) -> Self {
         let buffer = || {
             let bytes: Vec<u8> = (0..bytes + 63).map(|i| (i * 7) as u8).collect();
@@ -80,26 +80,26 @@ impl Buffer {
     }
 }
 
-/// An [`Implementation`] whose keys have any type: what a list of them holds.
+/// An [`Implementation`] with keys of any type, for lists of implementations.
 pub trait AnyImplementation {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> String;
 
-    /// The contender for that work. `None` if it has no keys of that length.
+    /// Returns the contender for this work, or `None` if it supports no keys of this length.
     fn contender<'a>(&'a self, work: Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
 
-    /// Ciphertext with the tag behind it, after opening has given the text again and refused it with a bit of the tag changed.
+    /// Returns ciphertext and tag, after checking that they open to the text, and that a wrong tag is refused.
     ///
     /// # Errors
-    /// Says what went wrong. `Ok(None)` if it has no keys of that length.
+    /// A description of the fault. `Ok(None)` if it supports no keys of this length.
     fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String>;
 }
 
-/// All of them must give the same answers for keys of 16, 24 and 32 bytes and texts and AAD around every border, before any is timed.
-/// Returns how many answers were compared.
+/// Checks that all implementations give equal answers for keys of 16, 24 and 32 bytes and for texts and AAD around every boundary. Returns
+/// the number of compared answers.
 ///
 /// # Errors
-/// Names who differs from the first, or does not open what it sealed, and for which message.
+/// Names the implementation that differs from the first or does not open what it sealed, and the message.
 pub fn check(implementations: &[&dyn AnyImplementation]) -> Result<usize, String> {
     let bytes: Vec<u8> = (0..5000u32).map(|i| (i * i / 8) as u8).collect();
     let mut compared = 0;
@@ -114,7 +114,9 @@ pub fn check(implementations: &[&dyn AnyImplementation]) -> Result<usize, String
                     let answer = implementation.answer(&bytes[100..][..key], &nonce, &bytes[7..][..aad], &bytes[..len]);
                     let Some(answer) = answer.map_err(|what| at(&what))? else { continue };
                     match &first {
-                        Some((other, expected)) if *expected != answer => return Err(at(&format!("not the answer of {other}"))),
+                        Some((other, expected)) if *expected != answer => {
+                            return Err(at(&format!("the answer differs from that of {other}")));
+                        }
                         Some(_) => {}
                         None => first = Some((name, answer)),
                     }
@@ -144,7 +146,7 @@ impl<I: Implementation> AnyImplementation for I {
                 each(iterations, |nonce| key.seal(nonce, aad, text));
             }),
             Verb::Open => {
-                // Every contender seals the same text to the same ciphertext.
+                // Every contender seals this text to the same ciphertext.
                 let tag = {
                     let mut text = buffers.one.borrow_mut();
                     let text = text.first(work.bytes);
@@ -180,7 +182,7 @@ impl<I: Implementation> AnyImplementation for I {
     }
 }
 
-/// Calls so often, with a nonce that has been in memory for long: calls overlap as far as the processor can.
+/// Calls `call` this often with a nonce that was stored long before, so that calls overlap as far as the processor allows.
 #[inline(always)]
 fn each<T>(iterations: u64, mut call: impl FnMut(&[u8; 12]) -> T) {
     for _ in 0..iterations {

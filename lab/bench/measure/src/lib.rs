@@ -1,6 +1,6 @@
-//! Measurements that compare: several contenders do the same work **in turn**, in samples of some 20 us, so that whatever disturbs the
-//! machine (another process, a change of the clock, a busy neighbour) disturbs all of them alike. What is told is a *ratio within one
-//! run*; nanoseconds move with the machine.
+//! Compares contenders by measuring them **in turn**: all do the same work in samples of some 20 us, so that whatever disturbs the machine
+//! (another process, a change of the clock, a busy neighbour) disturbs all of them alike. The result is a *ratio within one run*;
+//! nanoseconds change with the machine.
 //!
 //! ```
 //! use fastgcm_measure::{Case, Contender, Machine, Results, Sampler};
@@ -17,16 +17,15 @@
 //! println!("{:.2} times", sum.times_faster_than(compare));
 //! ```
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`sampler`] | the loop: calibration, rounds, samples |
-//! | [`results`] | what came out: best, median, throughput, ratio to a base |
-//! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
+//! | [`results`] | the results: best, median, throughput, ratio to a base |
+//! | [`aead`] | makes contenders of implementations of AES-GCM, after checking their answers |
 //!
-//! # What is not done
-//! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that
-//! lowers its clock for wide vectors, the contenders that come next pay for it too: that is the price of interleaving, and measuring
-//! one after the other would pay it elsewhere.
+//! # Limits
+//! The time of reading the clock, some 30 ns a sample (0.15 %), is not subtracted. The clock is wall time, not cycles. On a processor that
+//! lowers its clock for wide vectors, the next contenders are slowed down, too; without interleaving, the next samples would be.
 
 #![forbid(unsafe_code)]
 

@@ -1,26 +1,26 @@
-//! What it was measured on.
+//! The machine on which a run measured.
 
 use std::{env::consts, thread};
 
 /// A description of the machine and of the program that measured.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// The processor's name and numbers, as Linux tells them; elsewhere the architecture.
+    /// The processor's name and numbers from Linux, or the architecture elsewhere.
     pub processor: String,
-    /// `x86_64 linux`, for example.
+    /// Architecture and system, for example `x86_64 linux`.
     pub target: String,
-    /// How many threads can run at once.
+    /// The number of threads that can run at once.
     pub cores: usize,
-    /// The core that everything ran on, if it was held to one.
+    /// The core to which the run was pinned.
     pub pinned_to: Option<usize>,
-    /// What measured, with its version.
+    /// The measuring program and its version.
     pub program: String,
-    /// Anything else that a reader should know, a line each: the versions of rivals, for example.
+    /// Notes for the reader, for example the versions of rivals.
     pub notes: Vec<String>,
 }
 
 impl Machine {
-    /// This one.
+    /// Describes this machine.
     pub fn here(program: impl Into<String>) -> Self {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self {
@@ -32,9 +32,9 @@ impl Machine {
         }
     }
 
-    /// All of it, as lines of a name and a value.
+    /// Returns the description as lines of a name and a value.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
-        let pinned = self.pinned_to.map_or_else(String::new, |core| format!(", held to number {core}"));
+        let pinned = self.pinned_to.map_or_else(String::new, |core| format!(", pinned to number {core}"));
         let mut lines = vec![
             ("processor", self.processor.clone()),
             ("target", format!("{}, {} cores{pinned}", self.target, self.cores)),
@@ -45,7 +45,7 @@ impl Machine {
     }
 }
 
-/// The name of the first processor in `/proc/cpuinfo`, with family and model: the name of a virtual one says little.
+/// Returns the name of the first processor in `/proc/cpuinfo`, with family and model, because the name of a virtual one says little.
 fn processor(info: &str) -> Option<String> {
     let field = |name: &str| {
         let value = info.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name)?.1.trim();
@@ -58,8 +58,8 @@ fn processor(info: &str) -> Option<String> {
     }
 }
 
-/// Holds this thread to the core that it runs on, so that no move to another falls into a sample, and says which that is. `None` where
-/// that cannot be done (it is Linux that can).
+/// Pins this thread to its current core, so that no migration falls into a sample. Returns the core, or `None` where this fails (outside of
+/// Linux).
 pub fn pin() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn pinned_it_stays() {
+    fn pinned_thread_stays() {
         thread::spawn(|| {
             let core = pin().unwrap();
             assert!((0..1000).all(|_| rustix::thread::sched_getcpu() == core));

@@ -1,4 +1,4 @@
-//! The loop: contenders in turn, a short sample each, many rounds.
+//! The sampling loop: takes a short sample of each contender in turn, for many rounds.
 
 use crate::{Case, Measured, Measurement};
 use std::{
@@ -8,18 +8,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One of those that do the work.
+/// A contender: a named implementation of the measured work.
 ///
-/// What is called for each sample is a whole loop, not one iteration: the call through a pointer, 1 or 2 ns, would otherwise be a tenth
-/// of a short message.
+/// A sample calls a whole loop, not one iteration, because a call through a pointer takes 1 or 2 ns, a tenth of a short message.
 pub struct Contender<'a> {
     name: String,
-    /// Does so many iterations at that place, and says how long they took.
+    /// Does this many iterations at this place, and returns their time.
     work: Box<dyn FnMut(usize, u64) -> Duration + 'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// `work` is done once an iteration. Its result is used, as far as the compiler can tell.
+    /// Makes a contender that calls `work` once an iteration. The compiler must assume that the result is used.
     pub fn new<T>(name: impl Into<String>, mut work: impl FnMut() -> T + 'a) -> Self {
         Self::looped(name, move |iterations| {
             for _ in 0..iterations {
@@ -28,7 +27,7 @@ impl<'a> Contender<'a> {
         })
     }
 
-    /// `work` does so many iterations itself, where something has to be made ready before the first.
+    /// Makes a contender whose `work` does the iterations itself, after some preparation.
     pub fn looped(name: impl Into<String>, mut work: impl FnMut(u64) + 'a) -> Self {
         Self::placed(name, move |_, iterations| {
             let start = Instant::now();
@@ -37,23 +36,23 @@ impl<'a> Contender<'a> {
         })
     }
 
-    /// `work` does so many iterations at the place of that number, where key, stack and buffers lie otherwise than at all other places, and says
-    /// itself how long they took. [`Sampler::run_over`] says how many places there are.
+    /// Makes a contender whose `work` does the iterations at the place with this number, with another position of key, stack and buffers than
+    /// at other places, and returns their time. [`Sampler::run_over`] is given the number of places.
     pub fn placed(name: impl Into<String>, work: impl FnMut(usize, u64) -> Duration + 'a) -> Self {
         Self { name: name.into(), work: Box::new(work) }
     }
 
-    /// Its name: the column of the table.
+    /// Returns its name, which is the table's column.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How long so many iterations take at that place.
+    /// Returns the time of this many iterations at this place.
     pub(crate) fn take(&mut self, place: usize, iterations: u64) -> Duration {
         (self.work)(place, iterations)
     }
 
-    /// Nanoseconds of so many iterations at that place, each.
+    /// Returns the nanoseconds of one of this many iterations at this place.
     fn sample(&mut self, place: usize, iterations: u64) -> f64 {
         self.take(place, iterations).as_nanos() as f64 / iterations as f64
     }
@@ -65,37 +64,37 @@ impl fmt::Debug for Contender<'_> {
     }
 }
 
-/// How to measure.
+/// The parameters of a measurement.
 #[derive(Clone, Debug)]
 pub struct Sampler {
-    /// A sample takes about so long. Short enough that few are interrupted (a timer tick comes every 1 to 4 ms), long enough that the
-    /// 30 ns of asking for the time do not count. One iteration that takes longer is a sample of its own.
+    /// The approximate time of a sample: short enough that few are interrupted (a timer tick comes every 1 to 4 ms), long enough that the
+    /// 30 ns of reading the clock do not count. A slower iteration is a sample by itself.
     pub sample: Duration,
-    /// At least (and at least one) and at most so many rounds: in each, every contender gives one sample.
+    /// The least and the largest number of rounds (at least one). In each round every contender takes one sample.
     pub rounds: RangeInclusive<usize>,
-    /// After this time no further round is begun, once there are enough.
+    /// The time after which no further round begins, once the least number is reached.
     pub budget: Duration,
 }
 
 impl Default for Sampler {
-    /// 20 us a sample, 20 to 200 rounds, half a second for one case.
+    /// Returns samples of 20 us, 20 to 200 rounds, and half a second for one case.
     fn default() -> Self {
         Self { sample: Duration::from_micros(20), rounds: 20..=200, budget: Duration::from_millis(500) }
     }
 }
 
 impl Sampler {
-    /// Measures one case. `progress` is told after every round which part of it is done, from 0 to 1; never within a sample.
+    /// Measures one case. `progress` receives the finished part, from 0 to 1, after every round.
     ///
-    /// Each round has an order of its own, so that none always follows the same one: whoever came after another process, which leaves the
-    /// caches full of its own, was 4 to 7 % slower at 1 MiB. And each sample begins with an eighth of its iterations, at least one, that
-    /// do not count, in which caches and branch predictors find their way back.
+    /// Each round has a random order, so that no contender always follows the same one: after another process, which fills the caches with its
+    /// own data, contenders were 4 to 7 % slower at 1 MiB. Each sample begins with an eighth of its iterations, at least one, that are not
+    /// counted and warm the caches and branch predictors up.
     pub fn run(&self, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
         self.run_over(1, case, contenders, progress)
     }
 
-    /// Measures one case at so many places, one place a round, all contenders at the same one: where key, stack and buffers lie decides which loads
-    /// the processor takes for bytes that were just stored, so one place proves nothing. [`Measurement::by_place`] tells them apart.
+    /// Measures one case at this many places, one place a round for all contenders: the position of key, stack and buffers decides which loads
+    /// the processor mistakes for bytes just stored, so one place proves nothing. [`Measurement::by_place`] separates the places.
     pub fn run_over(&self, places: usize, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
         let start = Instant::now();
         let iterations: Vec<u64> = contenders.iter_mut().map(|contender| self.calibrate(contender)).collect();
@@ -120,15 +119,15 @@ impl Sampler {
         Measured { case, contenders }
     }
 
-    /// How many iterations a sample has: doubled until they take long enough to be told from the clock's own time.
+    /// Returns the iterations of a sample, doubled until they take much longer than reading the clock.
     fn calibrate(&self, contender: &mut Contender<'_>) -> u64 {
-        let wanted = self.sample.as_nanos().max(1) as f64;
+        let target = self.sample.as_nanos().max(1) as f64;
         let mut iterations = 1;
         loop {
-            // The best of three, for one may have been interrupted.
+            // The best of three, because one may be interrupted.
             let each = (0..3).map(|_| contender.sample(0, iterations)).fold(f64::INFINITY, f64::min);
-            if each * iterations as f64 >= wanted / 4.0 || iterations > u64::MAX / 4 {
-                return ((wanted / each) as u64).max(1);
+            if each * iterations as f64 >= target / 4.0 || iterations > u64::MAX / 4 {
+                return ((target / each) as u64).max(1);
             }
             iterations *= 2;
         }
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
 
-    /// Every contender gives as many samples as there are rounds, each follows each of the others, and the hook sees the end.
+    /// Every contender takes a sample each round, each follows each of the others, and `progress` reaches the end.
     #[test]
     fn in_turn() {
         let sampler = Sampler { sample: Duration::from_micros(2), rounds: 7..=7, budget: Duration::ZERO };
@@ -149,7 +148,7 @@ mod tests {
             .map(|name| {
                 let order = &order;
                 Contender::looped(name, move |iterations| {
-                    // 1 us an iteration: that much work has two in a sample.
+                    // An iteration of 1 us, so a sample has two.
                     let start = Instant::now();
                     while start.elapsed() < Duration::from_micros(iterations) {}
                     order.borrow_mut().push_str(name);
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(last.get(), 1.0);
         assert!(measured.contenders.iter().all(|contender| contender.samples_ns.len() == 7 && contender.best_ns >= 1000.0));
         drop(contenders);
-        // Two calls a sample, the first of which does not count; each round has all.
+        // A sample makes two calls, of which the first is not counted; each round has all contenders.
         let order = order.into_inner();
         let rounds = &order[order.len() - 7 * 6..];
         for round in rounds.as_bytes().chunks(6) {

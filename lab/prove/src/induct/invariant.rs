@@ -1,4 +1,4 @@
-//! What changes from head to head of a loop: looked for in three heads.
+//! Finds the invariant of a loop: the changes from head to head, observed at several heads.
 
 use super::{
     LOOKED_AT, Over, Result, Stop,
@@ -14,47 +14,47 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A number of blocks in a block.
+/// A block counter in a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counter {
-    /// What is added to the number of blocks before this turn.
+    /// The difference to the number of blocks before this iteration.
     pub(super) plus: i128,
-    /// It is in the first four bytes, in the other order.
+    /// True if it is in the first four bytes, byte-swapped.
     pub(super) is_first: bool,
-    /// This is added to its lowest byte alone, and nothing is carried to the others.
+    /// A number added to its lowest byte alone, without a carry to the others.
     pub(super) more: u8,
 }
 
 impl Counter {
-    /// The least power of two of turns after which that byte is what it was; a turn has so many blocks.
+    /// Returns the period of that byte: the least power of two of iterations, each of this many blocks, after which it recurs.
     fn period(&self, blocks: i128) -> i128 {
         if self.more == 0 { 1 } else { 256 >> blocks.trailing_zeros().min(8) }
     }
 }
 
-/// What changes from head to head, and how.
+/// The changes from head to head.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Invariant {
     pub(super) head: u64,
-    /// Blocks of a turn.
+    /// The blocks of an iteration.
     pub(super) blocks: i128,
-    /// The turn before which the head is met first.
+    /// The iteration before which the head is reached first.
     pub(super) first: i128,
-    /// Bytes of a turn that are done at its head, and how many more have been read.
+    /// The bytes of an iteration that are done at its head, and how many more have been read.
     pub(super) ahead: usize,
     pub(super) lead: usize,
-    /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
+    /// The counting words, with their bytes: functions of N at the first head, and their growth in an iteration.
     pub(super) words: BTreeMap<At, (usize, Line, i128)>,
-    /// Blocks with the number of blocks before them in their last four bytes.
+    /// The blocks with a counter.
     pub(super) counters: BTreeMap<At, Counter>,
-    /// Registers that hold numbers and are the same ones after some turns: at the first head, how much is added in a turn, and modulo which power of two.
+    /// The registers with recurring numbers: at the first head, the growth in an iteration, and the power of two of the modulus.
     pub(super) cycles: BTreeMap<At, (u64, u64, u32)>,
-    /// The hash: of the blocks of each of these the sum.
+    /// The hash: each is a sum of these blocks.
     pub(super) hashes: Vec<Vec<At>>,
     pub(super) form: Form,
-    /// Bytes that are those of the ciphertext so far, so far before its end.
+    /// The bytes that are copies of ciphertext, with their distance from its end.
     pub(super) copies: BTreeMap<At, usize>,
-    /// Bytes and registers of which nothing is said.
+    /// The bytes and registers without a statement.
     pub(super) others: BTreeSet<At>,
 }
 
@@ -73,19 +73,19 @@ impl std::fmt::Display for Invariant {
 }
 
 impl Invariant {
-    /// After so many turns all cycles are where they were.
+    /// Returns the number of iterations after which all cycles recur.
     pub(super) fn period(&self) -> i128 {
         let cycles = self.cycles.values().map(|(_, by, n)| 1 << (n - by.trailing_zeros().min(*n)));
         cycles.chain(self.counters.values().map(|counter| counter.period(self.blocks))).max().unwrap_or(1)
     }
 
-    /// What a number that comes back is in that turn.
+    /// Returns the value of a recurring number in an iteration.
     pub(super) fn cycle(&self, (first, by, n): (u64, u64, u32), turn: i128) -> u64 {
         let sum = i128::from(first) + i128::from(by) * (turn - self.first);
         sum.rem_euclid(1 << n) as u64
     }
 
-    /// And where numbers below 256 grow as blocks do, they are lowest bytes of counters.
+    /// Returns the invariant in which numbers below 256 that grow like blocks are lowest bytes of counters.
     pub(super) fn with_lowest_bytes(&self) -> Option<Self> {
         let mut other = self.clone();
         let is_one = |(at, (_, then, by)): (&At, &(usize, Line, i128))| {
@@ -99,7 +99,7 @@ impl Invariant {
         (!all.is_empty()).then_some(other)
     }
 
-    /// Nothing is said any more of what is there.
+    /// Removes the statements about these places.
     pub(super) fn forget(&mut self, places: &BTreeSet<At>) {
         for &at in places {
             self.cycles.remove(&at);
@@ -110,7 +110,7 @@ impl Invariant {
                 continue;
             }
             if let Some(counter) = self.counters.remove(&at) {
-                // Who adds to the lowest byte of another counter sees to what is carried afterwards.
+                // Code that adds to another counter's lowest byte handles the carry later.
                 let least = self.counters.values().filter(|other| other.is_first == counter.is_first).map(|other| other.plus).min();
                 let more = counter.plus - least.unwrap_or(counter.plus);
                 if counter.more == 0 && (1..256).contains(&more) {
@@ -129,13 +129,13 @@ impl Invariant {
 }
 
 impl<'a> Run<'a> {
-    /// How many bytes turns of loops have: by so much more has been read each time that a jump leads back to one place.
+    /// Returns the bytes of loops' iterations: the additional bytes read each time a jump returns to one place.
     pub(super) fn turns_of_loops(&mut self) -> Result<Vec<u64>> {
         let mut met: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
         let mut turns = Vec::new();
         while self.machine.rip != RETURN {
             let from = self.machine.rip;
-            // Who has found a loop does not mind what is behind it.
+            // Once a loop is found, later failures do not matter.
             match self.step() {
                 Err(_) if !turns.is_empty() => break,
                 other => other?,
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
         Ok(turns)
     }
 
-    /// Places that may be the head of the loop: where a jump leads, or does not lead, in a turn.
+    /// Returns possible heads of the loop: targets of jumps, taken or not, in an iteration.
     pub(super) fn heads(&mut self) -> Result<Vec<u64>> {
         let (read, turn) = (self.read, self.turn as u64);
         let mut met: BTreeMap<u64, (u64, usize)> = BTreeMap::new();
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         Ok(heads)
     }
 
-    /// Looks at six heads one after the other.
+    /// Finds the invariant from six consecutive heads.
     pub(super) fn invariant(&mut self, head: u64) -> Result<Invariant> {
         let (read, turn) = (self.read, self.turn);
         let plain = self.string(read, turn * LOOKED_AT as usize)?;
@@ -246,7 +246,7 @@ impl<'a> Run<'a> {
             }
             changed.retain(|byte| block_of(*byte) != Some(at));
         }
-        // Copies of the two turns before.
+        // Copies of the two previous iterations.
         let mut texts = Vec::new();
         let looked = end.min(2 * turn);
         for n in 0..3 {
@@ -282,7 +282,7 @@ impl<'a> Run<'a> {
                 At::Vector(..) => {}
             }
         }
-        // Words of eight bytes first: half of one is a line as well.
+        // Words of eight bytes come first, because half of one is a line, too.
         let mut words: Vec<_> = words.into_iter().collect();
         words.sort_by_key(|(_, n)| 8 - n);
         for (at, n) in words {
@@ -300,7 +300,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        // Numbers in registers that come back.
+        // Recurring numbers in registers.
         for r in 0..a.general.len() {
             let three = [&a.general[r], &b.general[r], &c.general[r]].map(|word| word.number().ok());
             if let (true, [Some(x), Some(y), Some(z)]) = (changed.contains(&At::General(r)), three)
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do, or the first four.
+/// Returns the difference of consecutive counters to the number of blocks, if the last four bytes change like such counters, or the first four.
 fn counters(at_heads: &[Block], done: usize, turn: usize) -> Option<(i128, bool)> {
     let [before, blocks] = [done, turn].map(|n| n as i128 / 16);
     [false, true].into_iter().find_map(|is_first| {
@@ -327,8 +327,8 @@ fn counters(at_heads: &[Block], done: usize, turn: usize) -> Option<(i128, bool)
             let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
             number(&word)
         };
-        // It may stand there as a number.
-        let told = last(&at_heads[0]).map(|n| i128::from(n) - before);
+        // It may be a number.
+        let number = last(&at_heads[0]).map(|n| i128::from(n) - before);
         let change = |two: &[Block]| {
             let change = sum(&two[0], &two[1]);
             let rest = if is_first { &change[4..] } else { &change[..12] };
@@ -339,14 +339,14 @@ fn counters(at_heads: &[Block], done: usize, turn: usize) -> Option<(i128, bool)
             let number = |n: i128| (before + blocks * n + plus) as u64 & 0xffff_ffff;
             changes.iter().zip(0..).all(|(change, n)| *change == number(n) ^ number(n + 1))
         };
-        // Whole turns first.
+        // Whole iterations come first.
         let near = (-2..=2).map(|n| n * blocks).chain((0..2 * blocks).flat_map(|n| [n, -n]));
-        let found = told.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)?;
+        let found = number.into_iter().chain(near).filter(|plus| before + plus >= 0).find(fits)?;
         (changes[..2] != [0, 0]).then_some((found, is_first))
     })
 }
 
-/// Two or three of the blocks that change whose sum is the hash, at two heads one after the other.
+/// Returns two or three changing blocks whose sum is the hash, at two consecutive heads.
 fn shared(states: [&mut State<'_>; 2], changed: &BTreeSet<At>, hashes: &[Vec<(Form, Block)>; 2]) -> Result<Option<(Form, Vec<At>)>> {
     let places: Vec<At> = changed.iter().filter_map(|at| block_of(*at)).collect::<BTreeSet<_>>().into_iter().collect();
     let mut blocks = Vec::new();
@@ -368,7 +368,7 @@ fn shared(states: [&mut State<'_>; 2], changed: &BTreeSet<At>, hashes: &[Vec<(Fo
 mod tests {
     use super::*;
 
-    /// After a period, and not before, all that comes back is what it was.
+    /// All recurring numbers recur after a period, and not before.
     #[test]
     fn what_comes_back_has_a_period() {
         for (by, n, blocks, more) in [1, 3, 4, 6, 40, 255, 256]
@@ -394,7 +394,7 @@ mod tests {
         }
     }
 
-    /// A counter is known by what changes of it, in either order, and by nothing else.
+    /// A counter is found by its changed bits, in either order, and by nothing else.
     #[test]
     fn counters_are_found() {
         let fixed: Block = std::array::from_fn(|i| crate::values::field::byte(17 * i as u8));
@@ -404,11 +404,11 @@ mod tests {
             word[if is_first { 0 } else { 12 }..][..4].copy_from_slice(&bytes.map(crate::values::field::byte));
             sum(&word, &fixed)
         };
-        // Heads of turns of four blocks, of which ten are done at the first one.
+        // Heads of iterations of four blocks, of which ten are done at the first one.
         let heads = |by: u32, is_first: bool| -> Vec<Block> { (0..6).map(|n| block(12 + 2 + by * n, is_first)).collect() };
         for is_first in [false, true] {
             let (plus, found) = counters(&heads(4, is_first), 12 * 16, 64).unwrap();
-            // Bits that do not change tell nothing.
+            // Unchanged bits do not matter.
             let change = |n: i128| n ^ (n + 4);
             assert!(found == is_first && (0..5).all(|n| change(12 + plus + 4 * n) == change(12 + 2 + 4 * n)));
             assert_eq!(counters(&heads(3, is_first), 12 * 16, 64), None);

@@ -1,14 +1,14 @@
-//! All lengths: the loop over turns, by induction.
+//! Proves all lengths by induction over the iterations of the loop.
 //!
 //! ```text
 //! base   from the start to the head of the loop, with a length N of which only a range is known
-//! step   from the head to the head, in turn i of any number, with L bytes left of any number: N = i * turn + L
-//! exit   from the head to the end, in turn i of any number, for each L with which the loop may end
+//! step   from the head to the head, in any iteration i, with any number L of bytes left: N = i * turn + L
+//! exit   from the head to the end, in any iteration i, for each L with which the loop may end
 //! ```
-//! Lengths, pointers and counters are [lines](crate::values::lines): what is compared is decided for all of them, or not at all. What else changes from head to
-//! head is known from an invariant, which is looked for and then proved: words that count, counters inside blocks, and the hash,
-//! which is Y of all before, for any Y. Whatever has no part in it is a fresh symbol each time. Where no proof speaks of all lengths, one for
-//! each rest of a division by a block, or by a turn, may; where numbers come back after p turns, i = p k + j, with a step for each j.
+//! Lengths, pointers and counters are [lines](crate::values::lines): a comparison is decided for all of them, or not at all. The other changes from head to
+//! head are known from an invariant, which is found and then proved: words that count, counters inside blocks, and the hash,
+//! which is Y of all before, for any Y. Everything else is a fresh symbol each time. Where one proof of all lengths fails, one for
+//! each remainder modulo a block, or an iteration, may succeed; for numbers that recur after p iterations, i = p k + j, with a step for each j.
 
 mod invariant;
 mod run;
@@ -28,47 +28,47 @@ use state::{At, State};
 use std::collections::BTreeSet;
 use steps::Known;
 
-/// What is of any length.
+/// The input of any length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Over {
     Text,
     Aad,
 }
 
-/// What is proved of one class of lengths.
+/// The proof of one class of lengths.
 #[derive(Clone, Debug)]
 pub struct Class {
     pub from: u64,
     pub to: u64,
-    /// Where the loop has its head.
+    /// The address of the loop's head.
     pub head: String,
-    /// Bytes with which it may end: each has an exit of its own.
+    /// The numbers of bytes with which the loop may end: each has an exit of its own.
     pub exits: usize,
     pub invariant: String,
     pub proved: Proved,
 }
 
-/// What came of it: classes, and below which length there is no loop.
+/// The proofs: classes, and the length below which there is no loop.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Of each of these all lengths belong to it that have one rest when divided by `grain`.
+    /// The classes. Each has the lengths with one remainder modulo `grain`.
     pub classes: Vec<Class>,
     pub grain: u64,
     pub from: u64,
 }
 
 impl Answer {
-    /// A bound of the error of all of it, as a power of two.
+    /// Returns a bound of the total error, as a power of two.
     pub fn bound(&self) -> f64 {
         self.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2()
     }
 
-    /// Whether all of it is proved.
+    /// Returns true if all lengths are proved.
     pub fn is_proved(&self) -> bool {
         self.whole().is_some() && self.bound() <= LEAST
     }
 
-    /// The longest that is proved, if each length from the first on to that one is in a class.
+    /// Returns the longest proved length, if each length from the first on up to it is in a class.
     pub fn whole(&self) -> Option<u64> {
         let most = self.classes.iter().map(|class| class.to).max()?;
         let is_whole = (0..self.grain).all(|rest| {
@@ -81,7 +81,7 @@ impl Answer {
     }
 }
 
-/// How far a proof came.
+/// The progress of a proof.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stage {
     Invariant,
@@ -103,11 +103,11 @@ impl std::fmt::Display for Stage {
 
 enum Stop {
     Failure(Failure),
-    /// What is compared is negative for some lengths only.
+    /// A comparison's difference is negative for some lengths only.
     Doubt(Line),
-    /// More of the state changes than was thought.
+    /// More of the state changes than the invariant says.
     Weaker(BTreeSet<At>),
-    /// It ends before it has met the loop.
+    /// The call ends before the loop.
     NoLoop,
 }
 
@@ -127,26 +127,26 @@ fn refuted<T>(why: impl Into<String>) -> Result<T> {
     Err(Stop::Failure(Failure::Refuted(why.into())))
 }
 
-/// A text that no process has: where it is written, and how far behind that one is that is only read.
+/// The address of the endless output text, and the distance to the input text.
 const LONG: u64 = 0x2000_0000_0000;
 const APART: u64 = 1 << 41;
 
-/// The longest text of SP 800-38D. AAD is not followed further than that either.
+/// The longest text of SP 800-38D, which is also the limit for AAD.
 const MOST: i128 = (1 << 36) - 32;
 
-/// Turns that are looked at to find an invariant.
+/// The number of iterations observed to find an invariant.
 const LOOKED_AT: i128 = 12;
 
-/// How far from where a text begins the turn lies that stands for all: at no address of any process, so that no number leads there, and not known to who wrote the program.
+/// The distance from the start of a text to the representative iteration: at no address of any process, so that no number points there, and unknown to the program's author.
 const FAR: u64 = 1 << 62;
 
-/// So many turns are few.
+/// The largest number of iterations that are proved one by one.
 const FEW: i128 = 64;
 
-/// So far from where a turn reads and writes its text it may touch it.
+/// The distance from an iteration's positions in the text within which it may access the text.
 const NEAR: u64 = 1 << 40;
 
-/// Where what is compared changes, if it is a function of one unknown: the first that belongs to the upper part, above `least`.
+/// Returns the first value of the unknown in the upper part, above `least`, if the difference is a function of one unknown.
 fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
     let (times, plus) = (doubt.times[of], doubt.plus);
     if times == 0 || doubt.times[1 - of] != 0 {
@@ -158,10 +158,10 @@ fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
     Some(first.max(least + 1))
 }
 
-/// Which lengths one proof is about: N = grain * x + rest, for any x. The lowest bits of N are numbers, so whoever cuts a length to whole blocks or turns gets a line.
+/// The lengths of one proof: N = grain * x + rest, for any x. The lowest bits of N are numbers, so rounding a length to whole blocks or iterations gives a line.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
-    /// Bytes of a turn.
+    /// The bytes of an iteration.
     turn: i128,
     grain: i128,
     rest: i128,
@@ -172,7 +172,7 @@ impl Lengths {
         self.grain * x + self.rest
     }
 
-    /// The least x with so many bytes.
+    /// Returns the least x with this many bytes.
     fn least(&self, bytes: i128) -> i128 {
         (bytes - self.rest + self.grain - 1).div_euclid(self.grain)
     }
@@ -182,13 +182,13 @@ impl Lengths {
     }
 }
 
-/// How many bytes a turn of that verb's loop over a long text has; first that of the loop which is met first, and then of those that are around it.
+/// Returns the bytes of an iteration of a verb's loops over a long text: first of the loop that is reached first, then of those around it.
 fn turns(subject: &Subject, case: &Case, over: Over, seed: Seed) -> Result<Vec<u64>> {
     let (mut decoded, lengths) = (Decoded::default(), Lengths { turn: 0, grain: 0, rest: 1 << 17 });
     Run::start(subject, &mut decoded, case, over, lengths, [0; 2], seed)?.turns_of_loops()
 }
 
-/// How many bytes a turn of that verb's loop over a long text has.
+/// Returns the bytes of an iteration of a verb's loop over a long text.
 pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::result::Result<usize, Failure> {
     match turns(subject, case, over, seed) {
         Ok(turns) if !turns.is_empty() => Ok(turns[0] as usize),
@@ -197,8 +197,8 @@ pub fn turn(subject: &Subject, case: &Case, over: Over, seed: Seed) -> std::resu
     }
 }
 
-/// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left. First for all lengths together; where that fails,
-/// for those together that have one rest when divided by a block, and then by a turn. And where no turn of the inner loop stands for all of them, those of a loop around it may.
+/// Proves a verb for all lengths for which it has a loop, with each `every`-th number of bytes left. It first tries all lengths together; if that fails,
+/// the classes of lengths with one remainder modulo a block, and then an iteration; and if no inner iteration represents all, those of a loop around it.
 pub fn induct(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -221,7 +221,7 @@ pub fn induct(
     for around in around.filter(|around| *around > turn && around % turn == 0) {
         match of_turn(subject, decoded, case, over, (around, most), every, seed) {
             Ok(mut answer) => {
-                // Shorter texts may not meet it, and the inner loop stands for them.
+                // Shorter texts may not reach it, and the inner loop represents them.
                 let shorter = of_turn(subject, decoded, case, over, (turn, i128::from(answer.from) - 1), every, seed.wrapping_add(1 << 60));
                 if let Some(shorter) = shorter.ok().filter(|shorter| shorter.grain == answer.grain && !shorter.classes.is_empty()) {
                     answer.from = shorter.from;
@@ -248,7 +248,7 @@ fn of_turn(
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
     let mut failed = Failure::NotUnderstood("a turn has whole blocks".into());
-    // A turn of a loop around others is long, and has as many rests.
+    // An iteration of a loop around others is long, and has as many remainders.
     let grains = if turn == subject.turns[case.row] as i128 { vec![1, 16, turn] } else { vec![1] };
     for grain in grains {
         let mut answer = Answer { grain: grain as u64, ..Answer::default() };
@@ -271,7 +271,7 @@ fn of_turn(
     Err(failed)
 }
 
-/// Proves that for lengths with one rest.
+/// Proves the lengths with one remainder.
 fn alike(
     subject: &Subject,
     decoded: &mut Decoded,
@@ -283,7 +283,7 @@ fn alike(
 ) -> std::result::Result<Answer, Failure> {
     let units = lengths.turn / lengths.grain;
     let mut answer = Answer::default();
-    // What has been found of longer texts may be true of those that are too short to look at.
+    // Invariants of longer texts may hold for those that are too short to observe.
     let mut known: Vec<Invariant> = Vec::new();
     let mut ranges = vec![[0, (most - lengths.rest).div_euclid(lengths.grain)]];
     let mut failed = None;
@@ -315,16 +315,16 @@ fn alike(
                 let [from, to] = [from, to].map(|x| lengths.at(x));
                 return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}")));
             }
-            Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
+            Err(Stop::Weaker(_)) => unreachable!("a full proof checks that below"),
         }
     }
     failed.map_or(Ok(answer), Err)
 }
 
-/// A length of that range that is refuted by itself: of a fault in a loop no invariant is found, which says little.
+/// Returns the failure of a single length of the range, because a fault in a loop often leaves no invariant, which says little.
 fn example(subject: &Subject, case: &Case, over: Over, turn: i128, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
     let least = from.max(LOOKED_AT * turn);
-    // Also where the low byte of a counter has ended, whatever a turn adds to it.
+    // Includes lengths after an overflow of a counter's low byte.
     [0, 1, turn + 1, 4 * turn, 16 * turn, 32 * turn, 64 * turn, 128 * turn]
         .map(|more| least + more)
         .into_iter()
@@ -370,7 +370,7 @@ fn class(
             Err(other) => return Err(other),
         };
         'found: for mut invariant in found.with_lowest_bytes().into_iter().chain([found]) {
-            // From the least length on with which it comes to the head for sure.
+            // From the least length on with which it certainly reaches the head.
             let mut least = from.max(lengths.least(invariant.first * turn + (invariant.ahead + invariant.lead) as i128));
             loop {
                 let result = Run::start(subject, decoded, case, over, lengths, [least, to], seed)?.base(&invariant).map(|_| ());
@@ -400,45 +400,45 @@ fn class(
             }
         }
     }
-    // Who came furthest is told first.
+    // The proof with the most progress comes first.
     failures.sort_by_key(|(stage, ..)| std::cmp::Reverse(*stage));
-    let told = |(stage, head, failure): &(Stage, String, Failure)| format!("{stage} from {head} on is not proved: {failure}");
-    let mut all: Vec<String> = failures.iter().map(told).collect();
+    let text = |(stage, head, failure): &(Stage, String, Failure)| format!("{stage} from {head} on is not proved: {failure}");
+    let mut all: Vec<String> = failures.iter().map(text).collect();
     all.dedup();
     stopped(if all.is_empty() { "no head of a loop is found".into() } else { all.join("\n    ") })
 }
 
 impl<'a> Run<'a> {
-    /// How many of what is counted in lengths a turn has.
+    /// Returns the units of an iteration.
     fn units(&self) -> i128 {
         self.turn as i128 / self.lengths.grain
     }
 
-    /// Base, step and all exits; returns how many of these.
+    /// Proves base, step and all exits. Returns the number of exits.
     fn prove(&mut self, invariant: &mut Invariant, least: i128, most: i128, every: usize) -> Result<usize> {
         let (units, first) = (self.units(), invariant.first);
         let base = &mut self.base(invariant)?;
         let known = Known::new(self.lines(), base);
         self.stage = Stage::Step;
         self.machine.unknown.remember();
-        // The step: from as many units left as it goes on with for sure.
+        // The step: with at least the units left with which the loop certainly continues.
         let mut bottom = self.lengths.least((self.turn + invariant.ahead + invariant.lead) as i128);
         let mut rest = 0;
         while rest < invariant.period() {
             let i = Line { times: [invariant.period(), 0], plus: rest };
             let result = self.turn(invariant, base, &known, &i, bottom, [least, most]);
-            // What it has to say of one rest may change what was proved of others.
+            // A changed invariant invalidates the proofs of other remainders.
             rest = if result.is_ok() { rest + 1 } else { 0 };
             match result {
                 Ok(()) => {}
                 Err(Stop::Weaker(places)) => invariant.forget(&places),
-                // Of the length of all: for another class.
+                // A comparison of the whole length: for another class.
                 Err(Stop::Doubt(Line { times: [a, b], plus })) if a == units * b * i.times[0] => {
                     return Err(Stop::Doubt(Line { times: [b, 0], plus: plus - b * units * i.plus }));
                 }
                 Err(Stop::Doubt(doubt)) => match parted(&doubt, 1, bottom) {
                     Some(part) if part < 4 * units => bottom = part,
-                    // So many turns are not possible with more left.
+                    // This many iterations are impossible with more left.
                     _ if doubt.times[1] == 0 && bottom < 4 * units => bottom += (16 / self.lengths.grain).max(1),
                     _ => return stopped(format!("step: it depends on the turn: {doubt:?}")),
                 },
@@ -463,12 +463,12 @@ impl<'a> Run<'a> {
         Ok(exits)
     }
 
-    /// With so many units left, in these turns: in parts, if it is not alike in all of them, and few of them one by one, because a number may say more.
+    /// Proves the exits with this many units left, in these iterations: in parts if they differ, and a few one by one, because numbers allow more.
     fn exits(&mut self, invariant: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, turns: [i128; 2]) -> Result<()> {
         self.stage = Stage::Exit;
         let mut parts = vec![turns];
         while let Some(part @ [from, to]) = parts.pop() {
-            // No more of them: what was stored of a length has no bit above that of the greatest one.
+            // A stored length has no bit above that of the greatest one.
             self.region(part.map(|k| [k, 0]).into());
             let i = if from == to { Line::number(i.at(&[from, 0])) } else { *i };
             match self.exit(invariant, base, known, &i, left) {
@@ -492,7 +492,7 @@ mod tests {
         Class { from, to, head: String::new(), exits: 1, invariant: String::new(), proved: Proved { bound, ..Proved::default() } }
     }
 
-    /// Without a gap, and with an error that is small enough in all classes together.
+    /// All lengths are proved without a gap, and with a small enough total error.
     #[test]
     fn what_is_proved() {
         let answer = |classes: &[Class]| Answer { classes: classes.to_vec(), grain: 1, from: 10 };
@@ -503,7 +503,7 @@ mod tests {
         assert!(!answer(&[class(10, 20, -64.0), class(21, 30, -64.0)]).is_proved());
     }
 
-    /// Of lengths with one rest each by itself: no rest may be missing, nor a length of one.
+    /// Classes with one remainder each: no remainder may be missing, nor a length of one.
     #[test]
     fn what_is_proved_of_each_rest() {
         let answer = |classes: &[(u64, u64)]| {
@@ -518,7 +518,7 @@ mod tests {
         assert_eq!(answer(&[(12, 40), (13, 41), (10, 18), (26, 38), (11, 39)]).whole(), None);
     }
 
-    /// The least number of units with so many bytes.
+    /// The least number of units has this many bytes.
     #[test]
     fn lengths_are_cut_where_they_begin() {
         for (grain, rest, bytes) in
@@ -531,7 +531,7 @@ mod tests {
         }
     }
 
-    /// On either side of where a region is parted, what is compared has one sign; both sides have something.
+    /// On each side of a parted region the difference has one sign, and no side is empty.
     #[test]
     fn regions_are_parted_where_the_sign_changes() {
         for (times, plus, of) in [-5, -1, 1, 3].into_iter().flat_map(|times| (-20..20).map(move |plus| (times, plus, (plus & 1) as usize)))

@@ -1,4 +1,4 @@
-//! One call with a text of any length, up to wherever it stands; and what must be at its end.
+//! Runs a call with a text of any length up to a place, and checks the state at its end.
 
 use super::{
     APART, FAR, LONG, Lengths, Over, Result, Stage, Stop, refuted,
@@ -17,7 +17,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// One call up to wherever it stands.
+/// A call up to its current instruction.
 pub(super) struct Run<'a> {
     pub(super) machine: Machine<'a>,
     pub(super) over: Over,
@@ -39,7 +39,7 @@ pub(super) struct Run<'a> {
     pub(super) top: u64,
     pub(super) seed: Seed,
     pub(super) streams: u64,
-    /// Where what is of any length is read, and written.
+    /// The addresses at which the input of any length is read, and written.
     pub(super) read: u64,
     pub(super) write: u64,
 }
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         Ok(new)
     }
 
-    /// The turn that stands for all of a line.
+    /// Returns the representative iteration of a line.
     pub(super) fn reference(&self, i: &Line) -> i128 {
         if i.is_number() {
             return 0;
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         bytes / (self.turn as i128 * i.times[0]) / 4096 * 4096
     }
 
-    /// What a call may write of a text that begins there, or earlier, and has so many bytes, or more.
+    /// Sets the memory that a call may write for a text in this range, which may be longer on both sides.
     pub(super) fn owns(&mut self, text: Range<u64>) {
         let text = if self.over == Over::Text { text } else { self.places.to..self.places.to + self.text.len() as u64 };
         let tag = self.places.tag..self.places.tag + if self.opens { 0 } else { 16 };
@@ -149,12 +149,12 @@ impl<'a> Run<'a> {
         self.machine.unknown.lines.as_mut().expect("they are there")
     }
 
-    /// How far it has read from there on.
+    /// Returns the number of bytes read from an address on.
     pub(super) fn progress(&self, from: u64) -> u64 {
         self.machine.memory.reach.map_or(0, |reach| reach.1.saturating_sub(from))
     }
 
-    /// Runs until it stands at the head, and has read so much; the first time if that is `None`.
+    /// Runs to the head at which it has read `want` bytes, or to the first one for `None`.
     pub(super) fn arrive(&mut self, head: u64, from: u64, want: Option<u64>) -> Result<u64> {
         let limit = self.machine.steps + 100_000;
         loop {
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// AES of a counter block.
+    /// Returns the AES of a counter block.
     pub(super) fn stream(&mut self, counter: &Line) -> Block {
         let bits = self.lines().bits(counter);
         let mut block = in_block(&bits[..32]);
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         spec::cipher(&mut self.machine.unknown, &self.gcm.keys, &block)
     }
 
-    /// What the standard makes of that part of the text, which begins with that block of it.
+    /// Returns the standard's output for a part of the text that begins with this block.
     pub(super) fn other(&mut self, text: &[Byte], block: &Line) -> Vec<Byte> {
         let mut other = Vec::with_capacity(text.len());
         for (part, j) in text.chunks(16).zip(2..) {
@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Nothing else of the text, and nothing of the tag but at the end, is written than `n` bytes there. (All else was looked at when it was written.)
+    /// Checks that only these `n` bytes of the text, and the tag only at the end, are written. (All else was checked when it was written.)
     pub(super) fn only(&mut self, what: &str, at: u64, n: usize, is_end: bool) -> Result<()> {
         let tag = self.places.tag..self.places.tag + 16;
         let is_own = |byte: u64| (at..at + n as u64).contains(&byte) || is_end && tag.contains(&byte);
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the hash may look like where this ciphertext, of whole blocks, is done. (For who looks, not for who proves: it says nothing true of degrees.)
+    /// Returns possible forms of the hash after this ciphertext of whole blocks. (For the search, not for the proof: its degrees are wrong.)
     pub(super) fn hashes(&mut self, done: &[Byte]) -> Vec<(Form, Block)> {
         let mut all = Vec::new();
         let mut y = self.hash(&[]);
@@ -236,7 +236,7 @@ impl<'a> Run<'a> {
         all
     }
 
-    /// Y behind AAD and so much ciphertext, or behind so much AAD.
+    /// Returns Y after AAD and this ciphertext, or after this AAD.
     pub(super) fn hash(&mut self, done: &[Byte]) -> Block {
         let mut data = Vec::new();
         if self.over == Over::Text {
@@ -248,18 +248,18 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a place that holds the hash has of it.
+/// The form of a stored hash.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Form {
-    /// Bytes before this turn that are not in it yet.
+    /// The bytes before this iteration that are not in it yet.
     pub(super) pending: usize,
     pub(super) is_mirrored: bool,
-    /// The first block of what waits is added already.
+    /// True if the first pending block is already added.
     pub(super) is_begun: bool,
 }
 
 impl Form {
-    /// Of this hash, before what waits.
+    /// Returns the stored form of a hash, before the pending blocks.
     pub(super) fn of(&self, y: &Block, waits: &[Byte]) -> Block {
         let begun = match waits.first_chunk() {
             Some(block) if self.is_begun => sum(y, block),

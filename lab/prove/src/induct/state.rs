@@ -1,4 +1,4 @@
-//! All that the processor has, and a part of it.
+//! The state of the processor, and its parts.
 
 use super::Result;
 use crate::{
@@ -17,7 +17,7 @@ pub(super) enum At {
     Memory(u64),
 }
 
-/// All that the processor has.
+/// The state of the processor.
 #[derive(Clone)]
 pub(super) struct State<'a> {
     pub(super) general: Vec<Word>,
@@ -70,12 +70,12 @@ pub(super) fn put(machine: &mut Machine<'_>, at: At, bytes: &[Byte]) -> Result<(
     Ok(())
 }
 
-/// The last four bytes of a block, as a number with the most significant byte first.
+/// Returns a block with a number in its last four bytes, the most significant byte first.
 pub(super) fn in_block(word: &[Bit]) -> Block {
     in_order(word, false)
 }
 
-/// Or in the first four, in the other order, as code has them that adds there.
+/// Returns a block with a number in its last four bytes, or in the first four, byte-swapped, as in code that adds there.
 pub(super) fn in_order(word: &[Bit], is_first: bool) -> Block {
     if is_first {
         return std::array::from_fn(|i| if i < 4 { std::array::from_fn(|j| word[8 * i + j]) } else { [O; 8] });
@@ -91,7 +91,7 @@ pub(super) fn mirrored(block: &Block, is: bool) -> Block {
     std::array::from_fn(|i| block[if is { 15 - i } else { i }])
 }
 
-/// The bytes of a block.
+/// Returns the bytes of a block.
 pub(super) fn bytes_of(block: At) -> Vec<At> {
     (0..16)
         .map(|i| match block {
@@ -102,7 +102,7 @@ pub(super) fn bytes_of(block: At) -> Vec<At> {
         .collect()
 }
 
-/// The aligned block in which a byte is.
+/// Returns the aligned block of a byte.
 pub(super) fn block_of(at: At) -> Option<At> {
     match at {
         At::General(_) => None,

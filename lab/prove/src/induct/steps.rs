@@ -1,4 +1,4 @@
-//! Base, step and exit, from an invariant.
+//! Proves base, step and exit with an invariant.
 
 use super::{
     LONG, NEAR, Over, Result, Stop,
@@ -19,12 +19,12 @@ use crate::{
 use std::collections::BTreeSet;
 
 impl<'a> Run<'a> {
-    /// From the start to the first head; returns the state there.
+    /// Proves the base, from the start to the first head. Returns the state there.
     pub(super) fn base(&mut self, new: &Invariant) -> Result<State<'a>> {
         let (read, turn) = (self.read, self.turn);
         let done = new.first as usize * turn + new.ahead;
         let plain = self.string(read, done + new.lead)?;
-        // The standard first: of what the code computes on the way, hashes are then known for what they are.
+        // The standard comes first, so that the code's intermediate hashes are recognized.
         let other = if self.over == Over::Text { self.other(&plain[..done], &Line::number(0)) } else { Vec::new() };
         let ciphertext = if self.over == Over::Text && !self.opens { other.clone() } else { plain };
         let (hashed, waits) = ciphertext.split_at(ciphertext.len() - new.form.pending);
@@ -62,8 +62,8 @@ impl<'a> Run<'a> {
         Ok(state)
     }
 
-    /// Stands at the head in a turn of which as much is known as the invariant says, with so many units left; returns the hash, and the
-    /// last of the ciphertext so far.
+    /// Sets the state at the head of an iteration to the invariant, with these units left. Returns the hash, and the last of the ciphertext so
+    /// far.
     pub(super) fn havoc(
         &mut self,
         new: &Invariant,
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         let step = if i.is_number() { 1 } else { i.times[0] };
         (self.lines().stride, self.lines().reference) = ([turn * step, 0], [reference, 0]);
         base.restore(&mut self.machine, new.head);
-        // Nothing is known of the text. What moves with the turns is far away, and what does not is no longer to be touched.
+        // The text is unknown. Moving addresses are far away, and fixed ones must not be accessed any more.
         let [read, write] = self.cursors(new, i);
         let memory = &mut self.machine.memory;
         if !i.is_number() {
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
         let (before, least) = (if i.is_number() { i.plus } else { new.first } * turn, self.lengths.at(least));
         let start = write - new.ahead as u64;
         self.owns(start - before as u64..start + least as u64);
-        // What is a function of N is the same function of this N.
+        // Functions of the base's N become those of this N.
         let mut others: crate::values::random::Map<Bit, Bit> = crate::values::random::Map::default();
         for (core, bits) in &known.cores {
             let line = total.scaled(core.times[0]).add_number(core.plus);
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
         }
         let y: Block = std::array::from_fn(|_| self.machine.unknown.random.symbols());
         let waits = &past[past.len() - new.form.pending..];
-        // Whatever the shares of a hash are, that is their sum.
+        // The shares of a hash are unknown, with this sum.
         for (&first, others) in new.hashes.iter().filter_map(|shares| shares.split_first()) {
             let mut rest = new.form.of(&y, waits);
             for &at in others {
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
         Ok((y, past))
     }
 
-    /// What a block with a counter is in turn `i`.
+    /// Returns a block with a counter in iteration `i`.
     fn counter(
         &mut self,
         new: &Invariant,
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         Ok(sum(&fixed, &self.counted(new, counter, i)?))
     }
 
-    /// What counts in it.
+    /// Returns the counting part of the block.
     fn counted(&mut self, new: &Invariant, counter: Counter, i: &Line) -> Result<Block> {
         let bits = self.lines().bits(&i.scaled(new.blocks).add_number(counter.plus));
         let mut word: [Bit; 32] = bits[..32].try_into().expect("32 of 64");
@@ -168,13 +168,13 @@ impl<'a> Run<'a> {
         Ok(in_order(&word, counter.is_first))
     }
 
-    /// Where the text is that this turn reads, and where it writes.
+    /// Returns the addresses of the text that this iteration reads, and writes.
     pub(super) fn cursors(&self, new: &Invariant, i: &Line) -> [u64; 2] {
         let turns = i.at(&[self.reference(i), 0]);
         [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64 + new.ahead as u64)
     }
 
-    /// The last of the ciphertext so far, as much of it as the invariant speaks of. Who opens in place has written over it since.
+    /// Returns the last of the ciphertext so far, as far as the invariant refers to it. Opening in place has overwritten it since.
     pub(super) fn past(&mut self, new: &Invariant, i: &Line) -> Result<Vec<Byte>> {
         let [read, write] = self.cursors(new, i);
         let n = new.copies.values().fold(new.form.pending, |most, &behind| most.max(behind));
@@ -187,14 +187,14 @@ impl<'a> Run<'a> {
         Ok(past)
     }
 
-    /// A new region of what is unknown.
+    /// Sets the region of the unknown integers.
     pub(super) fn region(&mut self, corners: Vec<[i128; 2]>) {
         self.machine.unknown.lines = Some(Lines::new(corners, self.seed, self.streams));
         self.streams += 1;
         self.machine.unknown.forget();
     }
 
-    /// One turn with at least `bottom` units left: any `i` that is this one when divided by the period.
+    /// Proves the step of one iteration with at least `bottom` units left, for any `i` with this remainder modulo the period.
     pub(super) fn turn(
         &mut self,
         new: &Invariant,
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
         range: [i128; 2],
     ) -> Result<()> {
         let (turn, units) = (self.turn as i128, self.units());
-        // Of a turn and units left the region is that of as many periods, and more left.
+        // The region of iterations and units left, in periods.
         let (periods, more) = ((new.first - i.plus + i.times[0] - 1).div_euclid(i.times[0]), units * i.plus);
         let corners = corners(units * i.times[0], periods, bottom + more, range);
         self.region(corners.into_iter().map(|[k, left]| [k, left - more]).collect());
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
         let plain = self.string(read, self.turn)?;
         let more = self.string(read + new.lead as u64, self.turn)?;
         let mut start = State::of(&self.machine);
-        // The standard first, as in the base.
+        // The standard comes first, as in the base.
         let is_text = self.over == Over::Text;
         let block = i.scaled(turn / 16).add_number((new.ahead / 16) as i128);
         let other = if is_text { self.other(&plain, &block) } else { Vec::new() };
@@ -224,7 +224,7 @@ impl<'a> Run<'a> {
         let (hashed, waits) = ciphertext[begin..].split_at(self.turn);
         let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, hashed);
         self.machine.memory.reach = None;
-        // It reads beyond what was read before.
+        // The iteration reads further bytes.
         self.step()?;
         self.arrive(new.head, read, Some(turn as u64 + new.lead as u64))?;
         if is_text {
@@ -266,8 +266,8 @@ impl<'a> Run<'a> {
                 weaker.insert(at);
             }
         }
-        // All else is as it was.
-        let told = |at: At| {
+        // All else is unchanged.
+        let is_known = |at: At| {
             let block = block_of(at);
             let in_block =
                 block.is_some_and(|block| new.hashes.iter().flatten().any(|at| *at == block) || new.counters.contains_key(&block));
@@ -281,36 +281,36 @@ impl<'a> Run<'a> {
         let differ = |&(v, byte): &(usize, usize)| now.vectors[v][8 * byte..][..8] != start.vectors[v][8 * byte..][..8];
         let vectors = bytes.filter(differ).map(|(v, byte)| At::Vector(v, byte));
         let memory = now.memory.differing_from(&start.memory).into_iter().map(At::Memory);
-        weaker.extend(general.chain(vectors).chain(memory).filter(|&at| !told(at)));
+        weaker.extend(general.chain(vectors).chain(memory).filter(|&at| !is_known(at)));
         if now.masks != start.masks || weaker.contains(&At::General(self.machine.stack_number())) {
             return stopped("step: masks or the stack change");
         }
         if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
     }
 
-    /// To the end, with so many units left, in any turn: of who opens with both verdicts.
+    /// Proves the exit with these units left in any iteration, for openings with both verdicts.
     pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128) -> Result<()> {
         self.exit_with(new, base, known, i, left, true)?;
         if self.opens && !self.right_only { self.exit_with(new, base, known, i, left, false) } else { Ok(()) }
     }
 
-    /// And whichever way it goes where public addresses decide that are not known.
+    /// Proves the exit on each path of branches on unknown public addresses.
     fn exit_with(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: i128, right: bool) -> Result<()> {
-        let mut ways: Vec<bool> = Vec::new();
+        let mut branches: Vec<bool> = Vec::new();
         loop {
-            self.lines().ways = Some((ways, 0));
+            self.lines().branches = Some((branches, 0));
             let result = self.exit_one_way(new, base, known, i, left, right);
-            (ways, _) = self.lines().ways.take().expect("they are there");
+            (branches, _) = self.lines().branches.take().expect("they are there");
             result?;
-            // The next way: the last branch that was not taken is.
-            while ways.last() == Some(&true) {
-                ways.pop();
+            // The next path: take the last branch that was not taken.
+            while branches.last() == Some(&true) {
+                branches.pop();
             }
-            match ways.last_mut() {
+            match branches.last_mut() {
                 Some(last) => *last = true,
                 None => return Ok(()),
             }
-            if ways.len() > 8 {
+            if branches.len() > 8 {
                 return stopped("exit: too many ways");
             }
         }
@@ -361,7 +361,7 @@ impl<'a> Run<'a> {
             self.step()?;
         }
         let to = if self.over == Over::Text { write } else { self.places.to };
-        // All of the text is filled, or nothing.
+        // The whole text is filled, or nothing.
         let whole = (Line::number(i128::from(LONG)), i.scaled(turn).add_number(left as i128));
         let filled = self.lines().filled;
         let is_wiped = filled.is_some_and(|(start, n, what)| (start, n) == whole && what == 0 && self.over == Over::Text);
@@ -396,7 +396,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Where the base has functions of N: cores of lines with their symbols, and the lines of memory that hold one.
+/// The base's functions of N: cores of lines with their symbols, and the lines of memory that contain one.
 pub(super) struct Known {
     pub(super) cores: Vec<(Line, Vec<(Bit, usize)>)>,
     pub(super) memory: Vec<u64>,
@@ -411,9 +411,9 @@ impl Known {
     }
 }
 
-/// The corners of all turns and units left, from these on, that belong to lengths of a range; a turn has so many units.
+/// Returns the corners of all iterations and units left that belong to lengths of a range, where an iteration has this many units.
 pub(super) fn corners(units: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
-    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` units left.
+    // On both edges a point with exactly the first, or the last, length, and one with no more than `bottom` units left.
     let lower = (least - bottom).div_euclid(units).max(first);
     let upper = (most - bottom).div_euclid(units).max(first);
     let at = |i: i128, n: i128| [i, (n - i * units).max(bottom)];
@@ -421,7 +421,7 @@ pub(super) fn corners(units: i128, first: i128, bottom: i128, [least, most]: [i1
     vec![at(first, least), at(lower.min(upper), least), kink, at(upper, least), at(upper, most), at(first, most)]
 }
 
-/// A word in turn `i`; a turn has so many units.
+/// Returns a word in iteration `i`, where an iteration has this many units.
 pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, units: i128) -> Line {
     let total = i.scaled(units).add(left);
     total.scaled(then.times[0]).add(&i.scaled(*by)).add_number(then.plus - by * new.first)
@@ -431,7 +431,7 @@ pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Li
 mod tests {
     use super::*;
 
-    /// Each turn `i`, from the first on, with as many units left as a length of the range leaves, is within the corners: what is so for all lines at these is so for it.
+    /// The corners contain each iteration `i`, from the first on, with all units left of a length of the range: a property of all lines at the corners holds there.
     #[test]
     fn all_turns_are_within_the_corners() {
         for (units, first, bottom, least, more) in (1..4)

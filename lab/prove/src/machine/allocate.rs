@@ -1,4 +1,4 @@
-//! What an allocator gives: memory of which nothing is known, whatever the process had there.
+//! Emulates an allocator: the memory that it returns is unknown, whatever the process had there.
 
 use super::{Machine, Result};
 use crate::{
@@ -7,24 +7,24 @@ use crate::{
 };
 use iced_x86::Register;
 
-/// What was asked for: how, with which arguments, where it goes on then, and the stack there.
+/// A request: the function, its arguments, the return address, and the stack there.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocation {
     how: Allocator,
     arguments: [u64; 3],
     back: u64,
     stack: u64,
-    /// Bytes that stay, of what is moved.
+    /// The bytes that a reallocation keeps.
     kept: u64,
 }
 
 impl Machine<'_> {
-    /// Whoever stands there may have asked for memory, or may be given some.
+    /// Handles the call or the return of an allocator's function at an address.
     pub(super) fn allocates(&mut self, at: u64) -> Result<()> {
-        if self.asked_for.last().is_some_and(|asked| asked.back == at && self.stack().number().is_ok_and(|stack| stack >= asked.stack))
-            && let Some(asked) = self.asked_for.pop()
+        if self.requests.last().is_some_and(|request| request.back == at && self.stack().number().is_ok_and(|stack| stack >= request.stack))
+            && let Some(request) = self.requests.pop()
         {
-            self.gives(&asked)?;
+            self.returns(&request)?;
         }
         let Some(&(_, how)) = self.image.allocators.iter().find(|(entry, _)| *entry == at) else { return Ok(()) };
         let numbers = match self.image.isa {
@@ -43,18 +43,18 @@ impl Machine<'_> {
             Isa::X86 => self.memory.number(stack, 8)?.ok_or("a symbol to return to")?,
             Isa::Arm => self.general[crate::machine::arm::LINK].number()?,
         };
-        // Before a block stands how many bytes it has.
+        // The size of a block precedes it.
         let kept = if how == Allocator::Moves && arguments[0] != 0 {
             (self.memory.number(arguments[0] - 8, 8)?.unwrap_or(0) & !7).saturating_sub(8)
         } else {
             0
         };
-        self.asked_for.push(Allocation { how, arguments, back, stack, kept });
+        self.requests.push(Allocation { how, arguments, back, stack, kept });
         Ok(())
     }
 
-    fn gives(&mut self, asked: &Allocation) -> Result<()> {
-        let Allocation { how, arguments, kept, .. } = *asked;
+    fn returns(&mut self, request: &Allocation) -> Result<()> {
+        let Allocation { how, arguments, kept, .. } = *request;
         let answer = self.answer().number()?;
         let (at, size) = match how {
             Allocator::Gives(n) => (answer, arguments[n]),
@@ -72,8 +72,8 @@ impl Machine<'_> {
         self.memory.give(at + kept, &fresh)
     }
 
-    /// In the second word of a block that it is given back, the C library's allocator looks for a mark of its own. What nobody has written there is another number
-    /// (but for one of 2^64, of which it makes sure).
+    /// Handles a freed block, in whose second word the C library's allocator looks for a mark of its own. An unwritten word is another number (except
+    /// with a probability of 2^-64, which the allocator excludes).
     fn takes_back(&mut self, at: u64) -> Result<()> {
         let Some(fresh) = self.given.remove(&at) else { return Ok(()) };
         if self.memory.string(at + 8, 8)? == fresh {

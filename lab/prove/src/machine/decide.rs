@@ -1,4 +1,4 @@
-//! What decides where a program goes on.
+//! Decides the branches of a program.
 
 use super::{Flags, Machine, Result, Stop, Zero, secret, stop};
 use crate::{
@@ -14,7 +14,7 @@ impl Machine<'_> {
             Zero::IfNone(bits) => {
                 let what = none(bits);
                 self.degrees.decided = self.degrees.decided.max(u64::from(self.degrees.of_flags()) * bits.len() as u64);
-                if let Some(&assumed) = self.ways.as_ref().and_then(|ways| ways.assumed(&what)) {
+                if let Some(&assumed) = self.path.as_ref().and_then(|path| path.assumed(&what)) {
                     return Ok(assumed);
                 }
                 if let Some(&outcome) = self.verdicts.get(&what.inverted()) {
@@ -36,14 +36,14 @@ impl Machine<'_> {
 
     pub fn condition(&mut self, condition: ConditionCode) -> Result<bool> {
         let outcome = self.decided(condition);
-        let mut way = || self.unknown.lines.as_mut().and_then(Lines::way);
-        match outcome.or_else(|why| way().ok_or(why)) {
-            Err(Stop::Secret(why)) if self.ways.is_some() => self.follow(condition, &why),
+        let mut branch = || self.unknown.lines.as_mut().and_then(Lines::branch);
+        match outcome.or_else(|why| branch().ok_or(why)) {
+            Err(Stop::Secret(why)) if self.path.is_some() => self.follow(condition, &why),
             outcome => outcome,
         }
     }
 
-    /// Where the sign says whether tags are equal.
+    /// Returns the verdict of a sign that says whether tags are equal.
     fn verdict_of_sign(&mut self) -> Option<bool> {
         let (behind, sign) = self.sign?;
         if self.behind(self.compares)? != behind {

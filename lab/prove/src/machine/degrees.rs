@@ -1,28 +1,28 @@
-//! Bounds of degrees of polynomials.
+//! Bounds of the degrees of polynomials.
 
 use super::WIDEST;
 use iced_x86::{Instruction, Register, RflagsBits};
 
-/// Bounds of degrees of polynomials: what is in each register, and what the instruction at hand has read.
+/// Bounds of the degrees of polynomials in each register, and of those that the current instruction has read.
 #[derive(Clone, Debug)]
 pub struct Degrees {
     pub(crate) general: [u32; 32],
     pub(crate) vectors: Box<[[u32; WIDEST / 8]; 32]>,
-    /// Of bits that flags are of, and of the carry itself.
+    /// The bounds of the bits that determine the flags, and of the carry itself.
     flags: u32,
     carry: u32,
-    /// The carry of the instruction at hand, where that is a product.
+    /// The bound of the current instruction's carry, if it is a product.
     own_carry: u32,
-    /// The greatest degree that was read of general registers, and the sum of all.
+    /// The largest degree read from general registers, and the sum of all.
     greatest: u32,
     sum: u32,
-    /// The result is a product of what was read.
+    /// True if the result is a product of the operands.
     pub(crate) multiplies: bool,
-    /// The greatest of all, of an argument of a shared function, and of what has decided.
+    /// The largest degree of all, of an argument of a shared function, and of a condition.
     pub worst: u32,
     pub argument: u32,
     pub decided: u64,
-    /// Of each instruction the square of the greatest by then.
+    /// The sum over instructions of the squared largest degree so far.
     pub looked_at: f64,
 }
 
@@ -45,7 +45,7 @@ impl Degrees {
         }
     }
 
-    /// A new instruction, which has not read anything.
+    /// Begins a new instruction.
     pub(crate) fn forget(&mut self) {
         (self.greatest, self.sum, self.multiplies, self.own_carry) = (0, 0, false, 0);
     }
@@ -55,19 +55,19 @@ impl Degrees {
         self.sum = self.sum.saturating_add(degree);
     }
 
-    /// Of what was read.
+    /// Returns the bound of the result of the operands read so far.
     pub(crate) fn of_result(&self) -> u32 {
         self.greatest
     }
 
-    /// All flags are of what was read.
+    /// Sets the bound of all flags to that of the operands.
     pub(crate) fn all_flagged(&mut self) {
         self.flags = self.result();
         self.carry = self.flags.max(self.own_carry);
         self.worst = self.worst.max(self.carry);
     }
 
-    /// What flags are of, and the carry; and as they were.
+    /// Returns the bounds of the flags and of the carry.
     pub(crate) fn flags(&self) -> [u32; 2] {
         [self.flags, self.carry]
     }
@@ -76,7 +76,7 @@ impl Degrees {
         [self.flags, self.carry] = flags;
     }
 
-    /// Of what flags are of.
+    /// Returns the bound of the flags.
     pub(crate) fn of_flags(&self) -> u32 {
         self.flags
     }
@@ -85,12 +85,12 @@ impl Degrees {
         self.carry
     }
 
-    /// The carry says whether any of `n` bits that were read is one.
+    /// Sets the carry's bound: it says whether any of `n` bits is one.
     pub(crate) fn carry_of_all(&mut self, n: usize) {
         self.own_carry = self.greatest.saturating_mul(n as u32);
     }
 
-    /// What flags are of now. Those that an instruction leaves as they were keep their degree, and so do all behind a shift by a register, which may be one by 0.
+    /// Updates the bounds of the flags. Unchanged flags keep their degree, and so do all after a shift by a register, whose count may be 0.
     pub(super) fn flagged(&mut self, i: &Instruction) {
         let degree = self.result();
         let shifts = i.op_count() == 2 && i.op1_register() == Register::CL;
@@ -100,13 +100,13 @@ impl Degrees {
         self.worst = self.worst.max(self.carry);
     }
 
-    /// Some general register is read that is no operand.
+    /// Reads some general register that is no operand.
     pub(crate) fn read_any(&mut self) {
         let greatest = self.general.iter().copied().fold(0, u32::max);
         self.read(greatest);
     }
 
-    /// What registers held before; each of them may hold symbols now.
+    /// Restores the bounds of registers; each may hold symbols now.
     pub(crate) fn back_to(&mut self, then: &Self) {
         (self.general, self.flags, self.carry) = (then.general, 0, 0);
         self.vectors.clone_from(&then.vectors);
@@ -114,13 +114,13 @@ impl Degrees {
         self.general.iter_mut().chain(vectors).for_each(|degree| *degree = (*degree).max(1));
     }
 
-    /// What is read is the argument of a function, whose value is a new symbol.
-    pub(crate) fn asked(&mut self) {
+    /// Records that the operands are arguments of a function, whose value is a new symbol.
+    pub(crate) fn note_argument(&mut self) {
         self.argument = self.argument.max(self.greatest);
         (self.greatest, self.sum) = (1, 1);
     }
 
-    /// Of the result.
+    /// Returns the bound of the result.
     pub(crate) fn result(&mut self) -> u32 {
         let degree = if self.multiplies { self.sum } else { self.greatest };
         self.worst = self.worst.max(degree);

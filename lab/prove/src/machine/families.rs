@@ -1,21 +1,21 @@
-//! What each vector instruction does, by its mnemonic.
+//! The families of vector instructions, by mnemonic.
 
 use iced_x86::Mnemonic;
 
-/// What a vector instruction does; numbers are bits of an element.
+/// The operation of a vector instruction; numbers are the bits of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Family {
-    /// A whole vector; memory that is masked off is not touched.
+    /// Moves a whole vector; masked-off memory is not accessed.
     Move(usize),
-    /// And memory must be aligned to its size.
+    /// Moves a whole vector; memory must be aligned to its size.
     MoveAligned(usize),
-    /// The lowest bits, from or to memory, a general or a vector register; what is above becomes zero.
+    /// Moves the lowest bits, from or to memory, a general or a vector register; higher bits become zero.
     Low,
-    /// The lowest bits in place of those of another vector.
+    /// Replaces the lowest bits of a vector by those of another.
     Scalar(usize),
-    /// Half of a vector of 128 bits, from this bit on, from or to memory.
+    /// Moves half of a vector of 128 bits, from this bit on, from or to memory.
     Half(usize),
-    /// The low half of the second behind that of the first; the high half of the second below that of the first.
+    /// Combines the low half of the first with the low half of the second above it, or (HighToLow) the high half of the second below that of the first.
     LowToHigh,
     HighToLow,
     Xor(usize),
@@ -24,27 +24,27 @@ pub(crate) enum Family {
     Or(usize),
     Ternary(usize),
     AesRound(bool),
-    /// The inverse of what mixes columns: linear.
+    /// The linear inverse of MixColumns.
     AesUnmix,
     /// The S-box of two words, each also rotated, with a round constant.
     AesKey,
     Multiply,
-    /// Bytes of each lane by an index.
+    /// Permutes the bytes of each lane by an index.
     Bytes,
-    /// Elements of all of the vector by an index; of two vectors.
+    /// Permutes the elements of a vector, or of two, by an index.
     Any(usize),
     AnyOfTwo(usize, bool),
-    /// Four elements of each 4 by an immediate number.
+    /// Permutes each four elements by an immediate.
     Four(usize),
     LowFour,
     HighFour,
-    /// Two of the first vector, two of the second.
+    /// Combines two elements of the first vector with two of the second.
     Shuffle(usize),
     Unpack(usize, bool),
-    /// Bytes, or elements, from two vectors one behind the other.
+    /// Extracts bytes, or elements, from two concatenated vectors.
     AlignBytes,
     Align(usize),
-    /// Bytes of a lane moved up, or down.
+    /// Shifts the bytes of a lane up, or down.
     BytesUp,
     BytesDown,
     Up(usize),
@@ -54,15 +54,15 @@ pub(crate) enum Family {
     Difference(usize),
     Equal(usize),
     Unequal(usize),
-    /// Signed; of symbols only whether they are negative.
+    /// Compares signed elements; symbols only with zero.
     Greater(usize),
     Compare(usize),
-    /// Whether both have a bit; or none.
+    /// Tests whether two elements have a common bit, or none.
     TestToMask(usize, bool),
     Smallest(usize),
     Greatest(usize),
     Broadcast(usize, usize),
-    /// Words become bytes; what is too great becomes 255, and what is negative 0.
+    /// Converts words to bytes with unsigned saturation.
     Pack,
     Insert(usize, usize),
     Extract(usize, usize),
@@ -77,13 +77,13 @@ pub(crate) enum Family {
     MaskMove(u32),
     MaskXor(u32, bool),
     MaskShift(u32, bool),
-    /// Flags: whether two masks have no one, and whether they have no zero.
+    /// Sets flags: whether two masks have no one, and whether they have no zero.
     MaskTest(u32),
     MaskToVector(usize),
     VectorToMask(usize),
     SignsToRegister,
     Test,
-    /// Where two strings of bytes, which end with a zero, are not equal: of numbers, as `strcmp` asks.
+    /// Finds the first difference of two zero-terminated strings of numbers, for `strcmp`.
     Strings,
     ClearAbove,
     ClearAll,

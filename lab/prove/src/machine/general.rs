@@ -11,7 +11,7 @@ use crate::{
 };
 use iced_x86::{Code, ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
-/// Both operands are one register, whose value then does not matter.
+/// Returns true if both operands are one register, whose value does not matter.
 fn of_itself(i: &Instruction, a: u32, b: u32) -> bool {
     let register = |operand| i.op_kind(operand) == OpKind::Register;
     register(a) && register(b) && i.op_register(a) == i.op_register(b)
@@ -21,7 +21,7 @@ pub(crate) fn mask(bits: usize) -> u64 {
     if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Two operands, bit by bit.
+/// Combines two operands bit by bit.
 pub(crate) fn bitwise(a: &Word, b: &Word, bits: usize, f: impl Fn(Bit, Bit) -> Bit) -> Word {
     let (a, b) = (a.bits(), b.bits());
     Word::of(std::array::from_fn(|i| if i < bits { f(a[i], b[i]) } else { O }))
@@ -36,10 +36,10 @@ impl Machine<'_> {
             self.degrees.read_any();
         }
         match m {
-            // There is no shadow stack.
+            // Without a shadow stack.
             Rdsspd | Rdsspq => {}
             Nop | Endbr64 | Pause | Sfence | Lfence | Mfence => {}
-            // Of what they fetch only the address matters, which a cache sees.
+            // Only the address of a prefetch matters, which a cache observes.
             Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw => drop(self.address(i)?),
             // Moves
             Mov => {
@@ -71,7 +71,7 @@ impl Machine<'_> {
             }
             Xchg => {
                 let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
-                // The address is of the registers as they were.
+                // The address uses the old registers.
                 let memory = u32::from(i.op_kind(1) == OpKind::Memory);
                 let (first, second) = if memory == 1 { (&a, &b) } else { (&b, &a) };
                 self.set(i, memory, first)?;
@@ -101,7 +101,7 @@ impl Machine<'_> {
             Xadd => {
                 let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
                 let sum = self.sum(&a, &b, O, n)?;
-                // The address is of the registers as they were; of two registers the sum counts.
+                // The address uses the old registers; for two registers the sum counts.
                 if i.op_kind(0) == OpKind::Memory {
                     self.set(i, 0, &sum)?;
                     return self.set(i, 1, &a);
@@ -257,7 +257,7 @@ impl Machine<'_> {
                 }
                 let mut bits = self.get(i, 0)?.bits();
                 let at = self.get(i, 1)?.number()? as usize % n;
-                // The zero flag stays what it was; the others are not defined.
+                // The zero flag stays; the others are undefined.
                 let zero = self.flags.zero.clone();
                 self.flags = Flags { carry: Some(bits[at]), zero, ..Flags::UNDEFINED };
                 match m {
@@ -322,14 +322,14 @@ impl Machine<'_> {
             Jmp if !i.is_jmp_far() && !i.is_jmp_far_indirect() => self.rip = self.get(i, 0)?.place()?,
             // Strings
             Movsb | Movsd | Movsq | Stosb | Stosd | Stosq => self.string(i)?,
-            // What the processor says of itself
+            // Identification of the processor
             Cpuid => {
                 let leaf = self.register(Register::EAX).number()? as u32;
                 let below = self.register(Register::ECX).number().unwrap_or(0) as u32;
                 let Some(answer) = self.processor.cpuid(leaf, below) else { stop!("CPUID, leaf {leaf:#x}") };
                 let registers = [Register::EAX, Register::EBX, Register::ECX, Register::EDX];
                 registers.into_iter().zip(answer).for_each(|(register, n)| self.set_register(register, &Number(n.into())));
-                // Which of the machine's processors it is nobody knows.
+                // The number of the core is unknown.
                 if leaf == 1 {
                     self.degrees.forget();
                     self.degrees.read(1);
@@ -353,7 +353,7 @@ impl Machine<'_> {
                 self.marked = Some(self.registers());
             }
             Syscall => {
-                // getrandom(2), of which maps take their seeds: numbers, that decide where things are looked for.
+                // getrandom(2), from which maps take their seeds: numbers, because they decide addresses.
                 let number = self.register(Register::RAX).number()?;
                 if number != 318 {
                     stop!("system call {number}");
@@ -362,7 +362,7 @@ impl Machine<'_> {
                 let numbers: Vec<_> = (0..bytes.number()?).map(|_| byte(self.unknown.random.word() as u8)).collect();
                 self.memory.write(to.number()?, numbers.as_flattened(), &vec![0; numbers.len()])?;
                 self.set_register(Register::RAX, &bytes);
-                // What the kernel leaves in them.
+                // The kernel overwrites these registers.
                 [Register::RCX, Register::R11].into_iter().for_each(|r| self.set_register(r, &Number(0)));
             }
             _ => stop!("no semantics"),
@@ -370,17 +370,17 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Flags of a difference that nobody keeps.
+    /// Sets the flags of a comparison.
     pub(crate) fn compare(&mut self, a: &Word, b: &Word, n: usize) -> Result<()> {
         if let (Number(_), Number(_)) = (a, b) {
             self.difference(a, b, O, n)?;
         } else if self.difference_of_lines(a, b, O, n).is_none() {
-            // Nothing is known but whether they are equal.
+            // Only equality is known.
             self.low_byte(&a.bits()[..n], b, false);
             let (a, b) = (a.bits(), b.bits());
             let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
             let zero = Zero::of(&differ);
-            // Below one is zero.
+            // Only zero is below one.
             let carry = (number(&b[..n]) == Some(1)).then(|| none(&a[..n]));
             if carry.is_some() {
                 self.degrees.carry_of_all(n);
@@ -391,15 +391,15 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The second if the condition holds: of symbols a sum of products, and no branch.
+    /// Returns the second operand if the condition holds: for symbols a sum of products, without a branch.
     pub(crate) fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
         let (known, why) = match self.decided(condition) {
             Ok(outcome) if !self.lifted_only => return Ok(if outcome { b } else { a }.clone()),
             Ok(outcome) => (Some(Bit::from(outcome)), None),
             Err(why) => (None, Some(why)),
         };
-        // One way of what is public, where both are gone.
-        if let Some(outcome) = self.unknown.lines.as_mut().and_then(Lines::way) {
+        // One of the followed paths of a public condition.
+        if let Some(outcome) = self.unknown.lines.as_mut().and_then(Lines::branch) {
             return Ok(if outcome { b } else { a }.clone());
         }
         let (zero, degree) = match &self.flags.zero {
@@ -422,7 +422,7 @@ impl Machine<'_> {
         Ok(Word::of(std::array::from_fn(|j| a[j] ^ holds.and(a[j] ^ b[j]))))
     }
 
-    /// The carry, which is read.
+    /// Reads the carry.
     fn carried(&mut self) -> Result<Bit> {
         let carry = self.flags.carry.ok_or("a carry that is not known")?;
         if carry.number().is_none() {
@@ -449,7 +449,7 @@ impl Machine<'_> {
         let by = self.get(i, 1)?.number()? as usize % if n == 64 { 64 } else { 32 };
         let a = self.get(i, 0)?.keep(n);
         if by == 0 {
-            // The upper half of a register of 64 bits is cleared all the same.
+            // The upper half of a 64-bit register is cleared anyway.
             return self.set(i, 0, &a);
         }
         let result = shifted(m, &a, by, n);
@@ -483,7 +483,7 @@ impl Machine<'_> {
         let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
         if a == 0 && matches!(m, Bsf | Bsr) {
-            // The register is not defined.
+            // The register is undefined.
             self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };
             let unknown = Word::of(std::array::from_fn(|_| self.unknown.random.symbol()));
             return if self.lifted_only { Err("a register that is not defined".into()) } else { self.set(i, 0, &unknown.keep(n)) };
@@ -547,7 +547,7 @@ impl Machine<'_> {
     }
 }
 
-/// Shifts and rotations by a number of bits, of a result of `n`.
+/// Shifts or rotates by a number of bits, with a result of `n`.
 pub(crate) fn shifted(m: Mnemonic, a: &Word, by: usize, n: usize) -> Word {
     use Mnemonic::{Rol, Sar, Sarx, Shl, Shlx, Shr, Shrx};
     let a = a.bits();

@@ -13,7 +13,7 @@ impl Machine<'_> {
         lines.line(&word.bits()[..n])
     }
 
-    /// Both words are lines, and one of them is no number.
+    /// Returns both words as lines, if one of them is no number.
     fn both_lines(&self, a: &Word, b: &Word, n: usize) -> Option<(Line, Line)> {
         let (a, b) = (self.line_of(a, n)?, self.line_of(b, n)?);
         (!a.is_number() || !b.is_number()).then_some((a, b))
@@ -23,7 +23,7 @@ impl Machine<'_> {
         self.unknown.lines.as_mut().expect("somebody has asked for a line")
     }
 
-    /// The word, and flags of it: what is not known in all of the region is left out.
+    /// Returns the word and its flags, without those that are unknown in a part of the region.
     fn settle(&mut self, raw: &Line, n: usize) -> Option<(Word, Flags, i128)> {
         let (line, turns) = self.lines().settled(raw, n)?;
         let mut flags = Flags::UNDEFINED;
@@ -46,7 +46,7 @@ impl Machine<'_> {
         (least >> (n - 1) == most >> (n - 1)).then_some(least >> (n - 1) & 1 == 1)
     }
 
-    /// The sum of two words that are lines, and its flags; `Some(None)` if it is no line.
+    /// Returns the sum of two lines, and sets its flags. `Some(None)` if it is no line.
     pub(crate) fn sum_of_lines(&mut self, a: &Word, b: &Word, carry: Bit, n: usize) -> Option<Option<Word>> {
         let (a, b) = self.both_lines(a, b, n)?;
         let raw = a.add(&b).add_number(i128::from(carry.number()?));
@@ -61,7 +61,7 @@ impl Machine<'_> {
         Some(Some(sum))
     }
 
-    /// The difference of two words that are lines, and its flags. A comparison has these even where the difference has a gap.
+    /// Returns the difference of two lines, and sets its flags. A comparison has these even where the difference has a gap.
     pub(crate) fn difference_of_lines(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Option<Option<Word>> {
         let (a, b) = self.both_lines(a, b, n)?;
         let raw = a.sub(&b).add_number(-i128::from(borrow.number()?));
@@ -79,14 +79,14 @@ impl Machine<'_> {
         Some(Some(difference))
     }
 
-    /// These are compared, and nothing comes of it.
+    /// Records an undecided comparison of public bits.
     pub(crate) fn compared_in_public(&mut self, a: &[Bit], b: &[Bit]) {
         if let Some(lines) = &mut self.unknown.lines {
             lines.is_public = lines.is_public(a) && lines.is_public(b);
         }
     }
 
-    /// Zero flag and sign of a word that may be a line.
+    /// Sets zero flag and sign of a word that may be a line.
     pub(crate) fn flags_of_line(&mut self, word: &Word, n: usize) {
         if let Some(line) = self.line_of(word, n).filter(|line| !line.is_number()) {
             self.lines().doubt.set(None);
@@ -108,7 +108,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The product of a line and a number.
+    /// Returns the product of a line and a number.
     pub(crate) fn product_of_lines(&mut self, a: &Word, b: &Word, n: usize) -> Option<Word> {
         let (a, b) = self.both_lines(a, b, n)?;
         let product = match (a.is_number(), b.is_number()) {
@@ -121,7 +121,7 @@ impl Machine<'_> {
         Some(self.settle(&product, n)?.0)
     }
 
-    /// The sum of elements of a vector, or of 32 bits of a register, without flags.
+    /// Returns the sum of elements of a vector, or of 32 bits of a register, without flags.
     pub(crate) fn sum_of_bits(&mut self, a: &[Bit], b: &[Bit]) -> Option<Option<Vec<Bit>>> {
         let n = a.len();
         let (a, b) = self.both_lines(&Word::low(a), &Word::low(b), n)?;
@@ -129,7 +129,7 @@ impl Machine<'_> {
         Some(Some(self.lines().bits(&line)[..n].to_vec()))
     }
 
-    /// Where the memory operand is, if its address is a line: the place that stands for it in all turns.
+    /// Returns the address that represents a memory operand in all iterations, if its address is a line.
     pub(crate) fn address_of_lines(&self, i: &Instruction) -> Option<u64> {
         let (mut sum, mut is_number) = (Line::number(i128::from(i.memory_displacement64())), true);
         if i.memory_segment() == Register::FS || i.is_ip_rel_memory_operand() || i.memory_index().is_vector_register() {
@@ -148,7 +148,7 @@ impl Machine<'_> {
         self.place_of_line(&sum)
     }
 
-    /// REP STOSB of so many bytes as a line says, of memory without an end, which is over then: it is noted, and no more is known of that memory.
+    /// Records REP STOSB of a line of bytes in endless memory, which is finished and unknown afterwards.
     pub(crate) fn filled(&mut self) -> Option<()> {
         let [count, to] = [Register::RCX, Register::RDI].map(|r| self.line_of(&self.register(r), 64));
         let (count, to, what) =
@@ -171,7 +171,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    /// Of what flags are that are not known in all of the region: who sets none, leaves that as it is.
+    /// Returns the line of flags that are unknown in a part of the region; an instruction without flags keeps it.
     pub(crate) fn doubt(&self) -> Option<Line> {
         self.unknown.lines.as_ref()?.doubt.get()
     }
@@ -180,19 +180,19 @@ impl Machine<'_> {
         self.unknown.lines.iter().for_each(|lines| lines.doubt.set(doubt));
     }
 
-    /// And that of an address in a word.
+    /// Returns the address that represents a word's address.
     pub(crate) fn place_of_word(&self, word: &Word) -> Option<u64> {
         self.unknown.lines.as_ref()?;
         self.place_of_line(&self.line_of(word, 64).filter(|line| !line.is_number())?)
     }
 
-    /// Whether what moves with the turns moves by a multiple of so many bytes.
+    /// Returns true if addresses move by a multiple of this many bytes each iteration.
     pub(crate) fn moves_by(&self, bytes: u64) -> bool {
         self.unknown.lines.as_ref().is_none_or(|lines| lines.stride[0] % i128::from(bytes) == 0)
     }
 
     fn place_of_line(&self, sum: &Line) -> Option<u64> {
-        // What one register has more another has less.
+        // The slopes of two registers cancel.
         if sum.is_number() {
             return Some(sum.plus as u64);
         }

@@ -1,8 +1,8 @@
-//! The processor over lifted bits: registers, flags, operands. Whatever has no semantics here, or would let a symbol decide what is done
-//! or where memory is touched, is an error.
+//! The processor over lifted bits: registers, flags, operands. An instruction without semantics here, or a symbol that decides a
+//! branch or an address, is an error.
 
 use crate::{
-    machine::ways::{Low, Ways},
+    machine::path::{Low, Path},
     memory::Memory,
     process::image::{Image, Isa},
     process::processor::Processor,
@@ -21,10 +21,10 @@ mod families;
 pub(crate) mod general;
 mod lines;
 mod operands;
+pub mod path;
 mod rearranged;
 mod sums;
 pub(crate) mod vector;
-pub mod ways;
 
 pub use crate::values::word::{Flags, Result, Stop, Word, Zero};
 pub(crate) use crate::values::word::{refuse, secret, stop};
@@ -32,22 +32,22 @@ pub(crate) use allocate::Allocation;
 pub use degrees::Degrees;
 pub use operands::{is_extended, wants_alignment};
 
-/// Instructions as they have been decoded, and bytes that are not what the image has.
+/// The decoded instructions, and the patched bytes.
 #[derive(Default, Debug)]
 pub struct Decoded {
     pub instructions: Map<u64, Instruction>,
     pub patches: Map<u64, u8>,
-    /// How often each place was executed, if anybody wants to know.
+    /// The number of executions of each address, if requested.
     pub visited: Option<Map<u64, u64>>,
 }
 
-/// A condition on numbers that was decided: place, operands, outcome.
+/// A decided condition on numbers: address, operands, outcome.
 pub type Decision = (u64, ConditionCode, [u64; 2], bool);
 
-/// Bits of the widest vector.
+/// The bits of the widest vector.
 pub const WIDEST: usize = 512;
 
-/// Registers that a function gives back as they were.
+/// The registers that a function preserves.
 const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 pub struct Machine<'a> {
@@ -56,45 +56,45 @@ pub struct Machine<'a> {
     pub memory: Memory<'a>,
     pub unknown: Unknown,
     pub processor: Processor,
-    /// 16 of x86-64; of AArch64 31, and the stack.
+    /// The general registers: 16 on x86-64; 31 and the stack pointer on AArch64.
     pub general: Vec<Word>,
     pub vectors: Box<[[Bit; WIDEST]; 32]>,
-    /// Masks; `None` if they are not numbers.
+    /// The masks; `None` if they are not numbers.
     pub masks: [Option<u64>; 8],
     pub flags: Flags,
     pub rip: u64,
     pub fs: u64,
-    /// What may decide: that these bits are none of them one, as [`none`] says it, and the outcome that is assumed.
+    /// The conditions that may decide, that none of these bits is one (see [`none`]), with the assumed outcome.
     pub verdicts: Map<Bit, bool>,
-    /// Which of them were asked for.
+    /// The conditions that have decided.
     pub asked: Vec<Bit>,
-    /// Both ways of what must not decide are gone, if anybody wants to know.
-    pub ways: Option<Ways>,
-    /// Conditions on numbers, if anybody wants to know.
+    /// The path to follow at forbidden conditions, if requested.
+    pub path: Option<Path>,
+    /// The conditions on numbers, if requested.
     pub decisions: Option<Vec<Decision>>,
-    /// What the last comparison was of.
+    /// The operands of the last comparison.
     pub compared: [u64; 2],
     pub degrees: Degrees,
-    /// The program may say by `int3` that what it has left behind so far does not count; registers at the last.
+    /// True if the program may declare by `int3` that its remains so far do not count; and the registers at the last.
     pub may_mark: bool,
-    /// What the program's allocator was asked for, and has not given yet; and the second words of what it gave, which nobody has written.
-    pub(crate) asked_for: Vec<Allocation>,
+    /// The pending requests to the allocator; and the unwritten second words of its blocks.
+    pub(crate) requests: Vec<Allocation>,
     pub(crate) given: Map<u64, Vec<Byte>>,
     pub marked: Option<Vec<Byte>>,
     pub steps: u64,
-    /// The places of all instructions in their order, as a hash; and of those of AES and of products without carry.
+    /// Hashes of the addresses of all instructions in order, and of those of AES and carry-less products.
     pub trace: [u64; 2],
-    /// The last instruction that has set flags, and what they are of, if that is the lowest byte of a counter.
+    /// The last instruction that has set flags, and their operand if it is the lowest byte of a counter.
     pub(crate) compares: u64,
     pub(crate) low: Option<Low>,
-    /// And their sign, behind which instruction.
+    /// The sign of the flags, and its instruction.
     pub(crate) sign: Option<(u64, Bit)>,
-    /// Takes the way of symbols where numbers have a shorter one: for comparison with a processor.
+    /// Uses the path of symbols even for numbers, for comparison with a processor.
     pub lifted_only: bool,
 }
 
 impl<'a> Machine<'a> {
-    /// A processor of which nothing is known, about to execute what stands at `rip`. `scratch` is the stack that it may use.
+    /// Makes a processor with unknown registers at `rip`. `scratch` is the stack that it may use.
     pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: Seed, rip: u64, scratch: Range<u64>) -> Self {
         let unknown = Unknown::new(seed);
         let count = if image.isa == Isa::X86 { 16 } else { 32 };
@@ -114,12 +114,12 @@ impl<'a> Machine<'a> {
             fs: image.marker.fs,
             verdicts: Map::default(),
             asked: Vec::new(),
-            ways: None,
+            path: None,
             decisions: None,
             compared: [0; 2],
             degrees: Degrees::new(),
             may_mark: false,
-            asked_for: Vec::new(),
+            requests: Vec::new(),
             given: Map::default(),
             marked: None,
             steps: 0,
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
         new
     }
 
-    /// Of its registers nothing is known, but where the stack is.
+    /// Makes the registers unknown, except the stack pointer.
     pub(crate) fn forget_registers(&mut self) {
         let stack = self.stack_number();
         for (i, word) in self.general.iter_mut().enumerate().filter(|(i, _)| *i != stack) {
@@ -153,7 +153,7 @@ impl<'a> Machine<'a> {
             self.allocates(at)?;
         }
         if self.image.isa == Isa::Arm {
-            return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.said(at))));
+            return self.arm_step(at).map_err(|why| why.at(format_args!("{} ({})", self.image.place(at), self.instruction_text(at))));
         }
         let i = self.fetch(at)?;
         self.executes(at, crate::machine::vector::is_kernel(&i));
@@ -161,9 +161,9 @@ impl<'a> Machine<'a> {
         self.execute(&i).map_err(|why| why.at(format_args!("{} ({i})", self.image.place(at))))
     }
 
-    /// Counts an instruction, and notes its place.
+    /// Counts an instruction, and records its address.
     pub(crate) fn executes(&mut self, at: u64, is_kernel: bool) {
-        // The one before.
+        // The previous instruction.
         self.degrees.looked_at += f64::from(self.degrees.worst).powi(2);
         self.steps += 1;
         if let Some(visited) = &mut self.decoded.visited {
@@ -176,15 +176,15 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The instruction there, for people.
-    pub(crate) fn said(&self, at: u64) -> String {
+    /// Returns the text of an instruction.
+    pub(crate) fn instruction_text(&self, at: u64) -> String {
         match self.image.isa {
             Isa::X86 => self.decoded.instructions.get(&at).copied().unwrap_or_default().to_string(),
             Isa::Arm => self.word(at).map_or_else(|_| "no memory".into(), |word| format!("{word:08x}")),
         }
     }
 
-    /// The place behind an instruction that was executed.
+    /// Returns the address after an executed instruction.
     pub(crate) fn behind(&self, at: u64) -> Option<u64> {
         match self.image.isa {
             Isa::X86 => self.decoded.instructions.get(&at).map(Instruction::next_ip),
@@ -192,7 +192,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Where the stack ends.
+    /// Returns the stack pointer.
     pub(crate) fn stack(&self) -> &Word {
         &self.general[self.stack_number()]
     }
@@ -201,12 +201,12 @@ impl<'a> Machine<'a> {
         if self.image.isa == Isa::X86 { Register::RSP.number() } else { crate::machine::arm::STACK }
     }
 
-    /// What a call answers.
+    /// Returns the result of a call.
     pub(crate) fn answer(&self) -> &Word {
         &self.general[0]
     }
 
-    /// Whether an instruction may go on somewhere else.
+    /// Returns true if an instruction may branch.
     pub(crate) fn jumps(&mut self, at: u64) -> Result<bool> {
         match self.image.isa {
             Isa::X86 => Ok(self.fetch(at)?.flow_control() != FlowControl::Next),
@@ -214,7 +214,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What a function gives back as it was.
+    /// Returns the values that a function preserves.
     pub(crate) fn kept(&self) -> Vec<Word> {
         match self.image.isa {
             Isa::X86 => KEPT.map(|r| self.register(r)).to_vec(),
@@ -222,7 +222,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs until it is to execute what stands there.
+    /// Runs until it reaches `end`.
     pub fn run_to(&mut self, end: u64, limit: u64) -> Result<()> {
         while self.rip != end {
             if self.steps >= limit {
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
         if i.is_invalid() {
             stop!("{}: no instruction", self.image.place(at));
         }
-        // Processors of two makers do not agree on a branch of 16 bits; an address of 32 bits ends where no other does. (A sum of 32 bits by LEA does not.)
+        // Two makers' processors differ on a branch of 16 bits, and an address of 32 bits wraps. (A 32-bit sum by LEA does not.)
         let is_sum = i.mnemonic() == Mnemonic::Lea && !i.op0_register().is_gpr64();
         let is_narrow = |r: Register| matches!(r, Register::EIP) || r.is_gpr32() && !is_sum;
         let is_branch = matches!(i.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
@@ -268,7 +268,7 @@ impl<'a> Machine<'a> {
         } else {
             self.general(i)?
         }
-        // What flags are of.
+        // The bounds of the flags.
         if i.rflags_written() != 0 {
             self.compares = i.ip();
             self.degrees.flagged(i);
@@ -276,7 +276,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// All registers, byte by byte.
+    /// Returns all registers, byte by byte.
     pub fn registers(&self) -> Vec<Byte> {
         let general = self.general.iter().flat_map(|word| word.bits().as_chunks::<8>().0.to_vec());
         self.vectors.as_flattened().as_chunks::<8>().0.iter().copied().chain(general).collect()

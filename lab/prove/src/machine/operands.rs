@@ -69,7 +69,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Bits of an operand.
+    /// Returns the bits of an operand.
     pub fn width(i: &Instruction, operand: u32) -> usize {
         match i.op_kind(operand) {
             OpKind::Register => 8 * i.op_register(operand).size(),
@@ -92,7 +92,7 @@ impl Machine<'_> {
         self.memory.write(at, &word.bits()[..8 * bytes], &[degree; 8][..bytes])
     }
 
-    /// A general operand.
+    /// Reads a general operand.
     pub fn get(&mut self, i: &Instruction, operand: u32) -> Result<Word> {
         Ok(match i.op_kind(operand) {
             OpKind::Register if i.op_register(operand).is_gpr() => {
@@ -116,7 +116,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A vector operand, as wide as it is; of a broadcast as wide as the result.
+    /// Reads a vector operand in its own width, or for a broadcast in the result's.
     pub fn source(&mut self, i: &Instruction, operand: u32) -> Result<Vector> {
         match i.op_kind(operand) {
             OpKind::Register => {
@@ -147,7 +147,7 @@ impl Machine<'_> {
         }
     }
 
-    /// All of a vector register, zeros above.
+    /// Sets a vector register, with zeros above.
     pub(crate) fn set_register_vector(&mut self, r: Register, vector: &Vector) {
         let (own, degrees) = (&mut self.vectors[r.number()], &mut self.degrees.vectors[r.number()]);
         own.fill(O);
@@ -156,13 +156,13 @@ impl Machine<'_> {
         degrees[..vector.degrees.len()].copy_from_slice(&vector.degrees);
     }
 
-    /// VZEROUPPER.
+    /// Clears the upper halves (VZEROUPPER).
     pub(crate) fn clear_above(&mut self) {
         self.vectors[..16].iter_mut().for_each(|vector| vector[128..].fill(O));
         self.degrees.vectors[..16].iter_mut().for_each(|degrees| degrees[16..].fill(0));
     }
 
-    /// The rest of VZEROALL.
+    /// Clears the lower halves (the rest of VZEROALL).
     pub(crate) fn clear_low(&mut self) {
         self.vectors[..16].iter_mut().for_each(|vector| vector[..128].fill(O));
         self.degrees.vectors[..16].iter_mut().for_each(|degrees| degrees[..16].fill(0));
@@ -172,12 +172,12 @@ impl Machine<'_> {
         self.masks[r.number()].ok_or_else(|| "a mask that is not a number".into())
     }
 
-    /// The mask of this instruction: all ones if it has none.
+    /// Returns the mask of an instruction: all ones if it has none.
     pub fn own_mask(&self, i: &Instruction) -> Result<u64> {
         if i.op_mask() == Register::None { Ok(u64::MAX) } else { self.mask(i.op_mask()) }
     }
 
-    /// Writes a vector where the first operand says, by elements of that many bits where there is a mask.
+    /// Writes a vector to the first operand, by elements of this many bits if there is a mask.
     pub fn set_vector(&mut self, i: &Instruction, mut result: Vector, element: usize) -> Result<()> {
         let mask = self.own_mask(i)?;
         let width = Self::width(i, 0);
@@ -226,17 +226,17 @@ impl Machine<'_> {
     }
 }
 
-/// AH and its like.
+/// Returns true for AH, BH, CH and DH.
 fn is_second(r: Register) -> bool {
     matches!(r, Register::AH | Register::BH | Register::CH | Register::DH)
 }
 
-/// In VEX or EVEX encoding, which clears what is above the result.
+/// Returns true for VEX or EVEX encoding, which clears the bits above the result.
 pub fn is_extended(i: &Instruction) -> bool {
     i.encoding() != iced_x86::EncodingKind::Legacy
 }
 
-/// Memory operands of 16 bytes must be aligned in the old encoding.
+/// Returns true if a memory operand of 16 bytes must be aligned, as in the legacy encoding.
 pub fn wants_alignment(i: &Instruction) -> bool {
     use Mnemonic::{Lddqu, Movdqu, Movupd, Movups};
     !is_extended(i) && i.memory_size().size() == 16 && !matches!(i.mnemonic(), Movdqu | Movups | Movupd | Lddqu)

@@ -1,4 +1,4 @@
-//! Elements of vectors, compared and rearranged: what only moves them.
+//! Compares and rearranges elements of vectors.
 
 use crate::{
     machine::families::Family::{self, *},
@@ -7,7 +7,7 @@ use crate::{
 };
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
-/// Elements of `bits` bits that are picked from elsewhere, or zeros, up to a width of `n` bits.
+/// Picks elements of `bits` bits, or zeros, up to a width of `n` bits.
 pub(crate) fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(&'v Vector, usize)>) -> Vector {
     let mut result = Vector::zeros(n);
     for (j, range) in elements(n, bits).enumerate() {
@@ -19,7 +19,7 @@ pub(crate) fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(
     result
 }
 
-/// Two vectors, bit by bit; whether two bits may be multiplied.
+/// Combines two vectors bit by bit. `may_multiply` says whether `f` multiplies.
 pub(crate) fn bitwise(a: &Vector, b: &Vector, f: fn(Bit, Bit) -> Bit, may_multiply: bool) -> Vector {
     let bits: Vec<Bit> = a.bits.iter().zip(&b.bits).map(|(&a, &b)| f(a, b)).collect();
     let multiplies = |j: usize| may_multiply && (8 * j..8 * j + 8).any(|i| a.bits[i].multiplies(b.bits[i]));
@@ -36,13 +36,13 @@ pub(crate) fn index(of: &[Bit]) -> Result<usize> {
     number(of).map(|n| n as usize).ok_or_else(|| "a symbol says which element".into())
 }
 
-/// The index in each element of that many bits: a number below `below`, which is a power of two.
+/// Returns the index in each element: a number below `below`, which is a power of two.
 pub(crate) fn indices(of: &Vector, bits: usize, below: usize) -> Result<Vec<usize>> {
     elements(of.len(), bits).map(|range| Ok(index(&of.bits[range][..8])? % below)).collect()
 }
 
 impl Machine<'_> {
-    /// Elements that must be numbers, unless both are one and the same.
+    /// Compares elements, which must be numbers unless both are equal.
     pub(crate) fn compared(&mut self, i: &Instruction, family: Family, e: usize, [first, second]: [u32; 2]) -> Result<Vector> {
         let (a, b) = (self.source(i, first)?, self.source(i, second)?);
         let mut result = Vector::zeros(a.len());
@@ -75,7 +75,7 @@ impl Machine<'_> {
                     result.bits[range].fill(equal);
                     continue;
                 }
-                // Minus a number is plus another, where nothing is carried to symbols.
+                // A difference with a number is a sum, without a carry into symbols.
                 (Difference(_), None, Some(_)) if lower.is_some() => {
                     let sum = lower.unwrap_or_default();
                     result.degrees[range.start / 8..range.end / 8].copy_from_slice(&a.degrees[range.start / 8..range.end / 8]);
@@ -97,11 +97,11 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// What moves elements and changes none: the result, and the bits that are masked together.
+    /// Moves elements unchanged. Returns the result, and the bits of a mask's element.
     pub(crate) fn rearranged(&mut self, i: &Instruction, family: Family, immediate: usize, by_number: bool) -> Result<(Vector, usize)> {
         let n = Self::width(i, 0);
         let [first, second] = if is_extended(i) { [1, 2] } else { [0, 1] };
-        // The j-th field of the immediate number, of that many bits.
+        // The j-th field of the immediate.
         let field = |j: usize, bits: usize| immediate >> (j * bits) & ((1 << bits) - 1);
         match family {
             // Of one vector.
@@ -222,7 +222,7 @@ impl Machine<'_> {
             }
             Blend(e) => (picked(n, e, |j| Some((if field(j % 8, 1) == 1 { &b } else { &a }, j))), WIDEST),
             BlendByMask(e) => {
-                // Its mask chooses between two sources; what the destination had is nowhere in the result.
+                // Its mask chooses between two sources; the old destination is not in the result.
                 let (mask, zeroing) = (self.own_mask(i)?, i.zeroing_masking());
                 let from = |j: usize| if mask >> j & 1 == 1 { Some((&b, j)) } else { (!zeroing).then_some((&a, j)) };
                 let result = picked(n, e, from);
@@ -243,7 +243,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Elements one behind the other go where the mask has ones.
+    /// Moves consecutive elements to the ones of the mask.
     fn expanded(&mut self, i: &Instruction, e: usize) -> Result<(Vector, usize)> {
         let (n, mask) = (Self::width(i, 0), self.own_mask(i)?);
         let mut next = 0..;
@@ -259,8 +259,8 @@ impl Machine<'_> {
     }
 }
 
-/// Bytes of a table of 16 in each lane, at an index of symbols: a sum of products, as of any function of five bits. Where the table is a linear function of its
-/// index, as GHASH has one to reduce, no product is left.
+/// Looks up bytes in a table of 16 in each lane at an index of symbols: a sum of products, like any function of five bits. If the table is a linear
+/// function of its index, like GHASH's for a reduction, no product remains.
 pub(crate) fn looked_up(table: &Vector, index: &Vector) -> Vector {
     let mut result = Vector::zeros(table.len());
     for byte in 0..table.len() / 8 {
@@ -275,7 +275,7 @@ pub(crate) fn looked_up(table: &Vector, index: &Vector) -> Vector {
         }
         let (of_table, of_index) = (table.degree(8 * lane..8 * lane + 128), index.degree(8 * byte..8 * byte + 8));
         for (j, term) in terms.iter().enumerate().filter(|(_, term)| term.iter().any(|&bit| bit != O)) {
-            // The highest bit of an index makes a zero.
+            // The highest bit of an index selects zero.
             let factors = (0..4).filter(|k| j >> k & 1 == 1).map(|k| own[k]).chain([own[7].inverted()]);
             let factor = factors.fold(I, Bit::and);
             (0..8).for_each(|k| result.bits[8 * byte + k] ^= term[k].and(factor));
@@ -287,7 +287,7 @@ pub(crate) fn looked_up(table: &Vector, index: &Vector) -> Vector {
     result
 }
 
-/// Bits of each element moved up or down.
+/// Shifts each element up or down.
 pub(crate) fn moved(family: Family, a: &Vector, e: usize, by: usize) -> Vector {
     let mut result = Vector::zeros(a.len());
     for range in elements(a.len(), e) {

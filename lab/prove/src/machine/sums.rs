@@ -1,4 +1,4 @@
-//! Sums and differences of words, and what their flags are.
+//! Sums and differences of words, and their flags.
 
 use crate::{
     machine::general::mask,
@@ -28,11 +28,11 @@ impl Machine<'_> {
         let (a, b) = (a.bits(), b.bits());
         self.flags = Flags::UNDEFINED;
         if a[..n] == b[..n] {
-            // Twice a number: its bits move up, and the carry comes in.
+            // A number doubled: a shift up with the carry.
             self.flags.carry = Some(a[n - 1]);
             return Ok(Word::low(&[&[carry], &a[..n - 1]].concat()));
         }
-        // To numbers in the lowest bits another number is added, and nothing is carried to the symbols above them.
+        // A number is added to numbers in the lowest bits, without a carry into the symbols above.
         if let Some(sum) = self.low_sum(&a[..n], &b[..n], carry) {
             self.flags.carry = Some(O);
             return Ok(Word::low(&sum));
@@ -49,7 +49,7 @@ impl Machine<'_> {
         Ok(Word::low(&sum))
     }
 
-    /// The sum of a number and bits whose lowest are numbers, if nothing is carried beyond these.
+    /// Returns the sum of a number and bits whose lowest are numbers, if it has no carry into the others.
     pub(crate) fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
         let (bits, more) = match (number(a), number(b)) {
             (None, Some(more)) => (a, more),
@@ -62,13 +62,13 @@ impl Machine<'_> {
         fits.then(|| [&lifted::<64>(low)[..known], &bits[known..]].concat())
     }
 
-    /// The sum of two elements: of numbers, of what has no carry, or the shared function of 32 bits and a number.
+    /// Returns the sum of two elements: of numbers, without a carry, or by the shared function of 32 bits and a number.
     pub(crate) fn add_bits(&mut self, a: &[Bit], b: &[Bit]) -> Result<Vec<Bit>> {
         if a.iter().zip(b).all(|(&a, &b)| a == O || b == O) {
             return Ok(a.iter().zip(b).map(|(&a, &b)| a ^ b).collect());
         }
         if a == b {
-            // Twice a number: its bits move up.
+            // A number doubled: a shift up.
             return Ok([&[O], &a[..a.len() - 1]].concat());
         }
         if let Some(sum) = self.sum_of_bits(a, b) {
@@ -81,18 +81,18 @@ impl Machine<'_> {
         match (number(a), number(b), words()) {
             (Some(x), Some(y), _) => Ok(lifted::<64>(x.wrapping_add(y))[..a.len()].to_vec()),
             (_, Some(y), Some((a, _))) => {
-                self.degrees.asked();
+                self.degrees.note_argument();
                 Ok(self.unknown.add32(a, y as u32).to_vec())
             }
             (Some(x), _, Some((_, b))) => {
-                self.degrees.asked();
+                self.degrees.note_argument();
                 Ok(self.unknown.add32(b, x as u32).to_vec())
             }
             _ => stop!("a sum of symbols"),
         }
     }
 
-    /// Sums of symbols and a number in which a byte is the lowest of a counter, or of which only the low half is looked at.
+    /// Returns a sum of symbols and a number in which a byte is the lowest of a counter, or of which only the low half is used.
     fn sum_in_bytes(&mut self, a: &[Bit], b: &[Bit]) -> Option<Vec<Bit>> {
         let (bits, more) = match (number(a), number(b)) {
             (None, Some(more)) => (a, more),
@@ -102,12 +102,12 @@ impl Machine<'_> {
         let n = bits.len();
         let (byte, rest) = bits.split_first_chunk::<8>()?;
         let zeros = |bits: &[Bit]| bits.iter().all(|&bit| bit == O);
-        self.degrees.asked();
+        self.degrees.note_argument();
         if n == 8 {
             return Some(self.unknown.add8(byte, more as u8).to_vec());
         }
         if n == 32 && more & 0xff_ffff == 0 {
-            // The bytes of a counter in the other order.
+            // A byte-swapped counter.
             let highest = self.unknown.add8(bits[24..].try_into().expect("a byte"), (more >> 24) as u8);
             return Some([&bits[..24], &highest].concat());
         }
@@ -127,7 +127,7 @@ impl Machine<'_> {
             return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
         }
         match (a, b, borrow.number()) {
-            // Of equal numbers: the borrow, in all bits.
+            // Equal numbers: the borrow in all bits.
             (Number(a), Number(b), known) if a == b && (known.is_none() || self.lifted_only) => {
                 let all = Word::low(&vec![borrow; n]);
                 self.flags = Flags { carry: Some(borrow), overflow: Some(false), ..Flags::UNDEFINED };
@@ -150,22 +150,22 @@ impl Machine<'_> {
                 }
                 Ok(Number(difference))
             }
-            // Minus one bit: all ones, or all zeros.
+            // A negated bit: all ones, or all zeros.
             (Number(0), Bits(bits), Some(false)) if bits[1..].iter().all(|&bit| bit == O) => {
                 self.flags = Flags { carry: Some(bits[0]), ..Flags::UNDEFINED };
                 Ok(Word::low(&vec![bits[0]; n]))
             }
-            // Minus a word of which all bits are one: plus that bit.
+            // Minus a word with equal bits: plus this bit.
             (a, Bits(bits), Some(false)) if bits[..n].iter().all(|&bit| bit == bits[0]) => {
                 self.flags = Flags::UNDEFINED;
                 let sum = self.add_bits(&a.bits()[..n], &Word::low(&bits[..1]).bits()[..n])?;
                 Ok(Word::low(&sum))
             }
-            // A byte minus another, as who compares without a branch has it.
+            // A byte minus another, as in comparisons without a branch.
             (Bits(x), Bits(y), Some(false)) if n > 8 && [x, y].iter().all(|bits| bits[8..].iter().all(|&bit| bit == O)) => {
                 let byte = |bits: &[Bit; 64]| *bits.first_chunk().expect("a byte");
                 let degree = self.degrees.of_result();
-                self.degrees.asked();
+                self.degrees.note_argument();
                 self.degrees.read(degree.saturating_mul(8).saturating_add(1));
                 let (low, less) = self.unknown.difference8(&byte(x), &byte(y));
                 self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
@@ -176,15 +176,15 @@ impl Machine<'_> {
             (Bits(bits), Number(less), Some(false))
                 if n == 64 && less >> 32 == 0 && *less > 1 && bits[32..].iter().all(|&bit| bit == O) =>
             {
-                self.degrees.asked();
+                self.degrees.note_argument();
                 Ok(self.less_than_wide(&bits[..32], *less as u32))
             }
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
             }
-            // Zero minus symbols, whose value is new variables: what holds for all values of these, holds for the one that it has. Its flags say whether there is
-            // a one among these bits.
+            // Zero minus symbols is new variables: a statement for all of their values holds for the actual one. Its flags say whether any
+            // of these bits is one.
             (Number(0), Bits(bits), Some(false)) => {
                 self.degrees.carry_of_all(n);
                 self.flags = Flags::UNDEFINED;
@@ -192,7 +192,7 @@ impl Machine<'_> {
                 let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
                 Ok(Word::low(&unknown))
             }
-            // Minus a number: plus another.
+            // Minus a number: plus its opposite.
             (a, Number(b), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
                 let sum = self.add_bits(&a.bits()[..n], &Number(b.wrapping_neg()).bits()[..n])?;
@@ -202,7 +202,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A byte, with zeros above it, less one: a bit changes if all below it are zeros.
+    /// Returns a byte, with zeros above it, less one: a bit changes if all below it are zeros.
     fn less_one(&mut self, byte: &[Bit], n: usize) -> Word {
         self.degrees.carry_of_all(8);
         let borrows: Vec<Bit> = (0..=8).map(|j| none(&byte[..j])).collect();
@@ -214,7 +214,7 @@ impl Machine<'_> {
         Word::low(&[&low[..], &vec![borrows[8]; n - 8]].concat())
     }
 
-    /// 32 bits, with zeros above them, less a number that is not 0: plus its opposite, and where nothing is carried out of that sum, all above are ones.
+    /// Returns 32 bits, with zeros above them, less a nonzero number: plus its opposite, with ones above if that sum has no carry.
     fn less_than_wide(&mut self, low: &[Bit], less: u32) -> Word {
         let low = low.try_into().expect("32 bits");
         let (sum, carry) = (self.unknown.add32(low, less.wrapping_neg()), self.unknown.carry32(low, less.wrapping_neg()));
@@ -222,13 +222,13 @@ impl Machine<'_> {
         Word::low(&[&sum[..], &[carry.inverted(); 32]].concat())
     }
 
-    /// Both bits. Where one is x + c, and the other 1 + x, that is (1 + x) c, because x (1 + x) is zero.
+    /// Returns the AND of two bits. For x + c and 1 + x it is (1 + x) c, because x (1 + x) is zero.
     pub(crate) fn both(&self, a: Bit, b: Bit) -> Bit {
         let known = |a: Bit, b: Bit| self.unknown.changed.get(&b).filter(|(x, _)| *x == a.inverted()).map(|(_, c)| a.times(*c));
         known(a, b).or_else(|| known(b, a)).unwrap_or_else(|| a.and(b))
     }
 
-    /// Zero minus these bits is zero, and borrows nothing, if none of them is one.
+    /// Sets the flags of a negation, which is zero without a borrow if none of these bits is one.
     pub(crate) fn flags_of_negative(&mut self, bits: &[Bit]) {
         self.flags.zero = Zero::of(bits);
         let is_zero = match &self.flags.zero {

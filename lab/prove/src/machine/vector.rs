@@ -1,6 +1,6 @@
-//! Semantics of vector instructions. Each stands once: for the old encoding and the new ones, for all widths; masks are the destination's.
+//! Semantics of vector instructions. Each has one definition for the legacy and the new encodings, and for all widths; masks are the destination's.
 //!
-//! `family` says which mnemonics there are and what each does. Most of them only move elements, in `rearranged.rs`.
+//! `families` has the mnemonics and their operations. Most operations only move elements, in `rearranged.rs`.
 
 use crate::{
     machine::families::family,
@@ -16,14 +16,14 @@ pub(crate) use crate::{
 };
 use Family::*;
 
-/// Whether this module knows what to make of it: it has a vector or a mask among its operands.
+/// Returns true for an instruction of this module: one with a vector or a mask among its operands.
 pub(crate) fn is(i: &Instruction) -> bool {
     let is_wide = |r: Register| r.is_vector_register() || r.is_k();
     matches!(i.mnemonic(), Mnemonic::Vzeroupper | Mnemonic::Vzeroall)
         || (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && is_wide(i.op_register(op)))
 }
 
-/// Whether it is of AES or a product without carry: what the cipher and the hash are made of.
+/// Returns true for instructions of AES and carry-less products.
 pub(crate) fn is_kernel(i: &Instruction) -> bool {
     matches!(family(i.mnemonic()), Some(AesRound(_) | AesKey | Multiply))
 }
@@ -35,7 +35,7 @@ impl Machine<'_> {
         let last = i.op_count() - 1;
         let by_number = i.op_kind(last) == OpKind::Immediate8;
         let immediate = if by_number { i.immediate(last) as usize & 0xff } else { 0 };
-        // Of two sources the first is the destination in the old encoding.
+        // The first source is the destination in the legacy encoding.
         let [first, second] = if is_extended(i) { [1, 2] } else { [0, 1] };
         if (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory) {
             let size = i.memory_size().size() as u64;
@@ -48,7 +48,7 @@ impl Machine<'_> {
                 stop!("memory that is aligned in some turns only");
             }
         }
-        // These compare in as many ways; two are used.
+        // These have many predicates, of which two are used.
         let family = match (family, immediate) {
             (Compare(e), 0) => Equal(e),
             (Compare(e), 4) => Unequal(e),
@@ -99,7 +99,7 @@ impl Machine<'_> {
             AesRound(mixes) => {
                 let (state, key) = (self.source(i, first)?, self.source(i, second)?);
                 self.degrees.read(state.degree(0..n));
-                self.degrees.asked();
+                self.degrees.note_argument();
                 let mut substituted = Vector::zeros(n);
                 for lane in elements(n, 128) {
                     let state = &state.bits[lane.clone()];
@@ -122,7 +122,7 @@ impl Machine<'_> {
             AesKey => {
                 let a = self.source(i, 1)?;
                 self.degrees.read(a.degree(0..n));
-                self.degrees.asked();
+                self.degrees.note_argument();
                 let mut result = Vector::zeros(n);
                 for half in 0..2 {
                     let word = 64 * half + 32;
@@ -204,7 +204,7 @@ impl Machine<'_> {
                 let (Some(a), Some(b), 0x1a) = (bytes(&a), bytes(&b), immediate) else { stop!("no semantics") };
                 let end = |of: &[u64]| of.iter().position(|&byte| byte == 0).unwrap_or(16);
                 let (to_a, to_b) = (end(&a), end(&b));
-                // Beyond both ends all is equal, beyond one nothing is.
+                // Bytes beyond both ends are equal, and beyond one end different.
                 let equal = |j: usize| if j < to_a && j < to_b { a[j] == b[j] } else { j >= to_a && j >= to_b };
                 let differ: Vec<bool> = (0..16).map(|j| !equal(j)).collect();
                 let first = differ.iter().position(|&differs| differs);
@@ -281,13 +281,13 @@ impl Machine<'_> {
         self.set_vector(i, result, element)
     }
 
-    /// Part of a vector goes to a general register, or to memory of its size or less.
+    /// Writes a part of a vector to a general register, or to memory of its size or less.
     fn set_general(&mut self, i: &Instruction, part: &Vector) -> Result<()> {
         self.degrees.read(part.degree(0..part.len()));
         self.set(i, 0, &Word::low(&part.bits))
     }
 
-    /// The vector that is moved: of memory only what its mask asks for.
+    /// Reads the vector to be moved: only the masked elements of memory.
     fn masked_source(&mut self, i: &Instruction, e: usize) -> Result<Vector> {
         if i.op_kind(1) != OpKind::Memory || i.op_mask() == Register::None {
             return self.source(i, 1);
@@ -316,12 +316,12 @@ impl Machine<'_> {
     }
 }
 
-/// The highest bit of each element.
+/// Returns the highest bit of each element.
 fn signs(of: &Vector, e: usize) -> Vec<Bit> {
     elements(of.len(), e).map(|range| of.bits[range.end - 1]).collect()
 }
 
-/// Any function of three bits, by its table: a sum of products, its algebraic normal form.
+/// Computes a function of three bits by its table: a sum of products, its algebraic normal form.
 fn ternary(a: &Vector, b: &Vector, c: &Vector, table: usize) -> Vector {
     let mut terms: [usize; 8] = std::array::from_fn(|j| table >> j & 1);
     for bit in [1, 2, 4] {

@@ -1,4 +1,4 @@
-//! The memory of a process that stands still right before the call: what is interpreted.
+//! The memory of a process that is stopped right before the call, which is interpreted.
 
 use super::{
     processor::Processor,
@@ -15,7 +15,7 @@ use std::{
     sync::Mutex,
 };
 
-/// Bytes of memory that are looked at together.
+/// The bytes of a line of memory.
 pub const LINE: usize = 64;
 
 #[derive(Debug)]
@@ -23,20 +23,20 @@ pub(crate) struct Region {
     pub(crate) range: Range<u64>,
     pub(crate) writable: bool,
     pub(crate) executable: bool,
-    /// What is written there may be read elsewhere, too.
+    /// True if the memory is shared.
     pub(crate) shared: bool,
     pub(crate) file: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whose instructions a program has.
+/// The instruction set of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Isa {
     X86,
     Arm,
 }
 
-/// What registers hold at the marker: those of a function's first six arguments, the stack, the place where it goes on, and where a thread's own memory is.
+/// The registers at the marker: those of a function's first six arguments, the stack, the program counter, and the thread pointer.
 #[derive(Clone, Debug)]
 pub struct Marker {
     pub arguments: [u64; 6],
@@ -51,34 +51,34 @@ impl From<Registers> for Marker {
     }
 }
 
-/// What a process is when it meets its marker.
+/// The state of a process at its marker.
 pub struct Image {
     pub(crate) regions: Vec<Region>,
     pub isa: Isa,
     pub marker: Marker,
-    /// All of the stack that the system has given it.
+    /// The stack that the system has given it.
     pub stack: Range<u64>,
-    /// What the kernel has put there of the machine and of the program (getauxval(3)).
+    /// The kernel's data about machine and program on the stack (getauxval(3)).
     pub auxiliary: Range<u64>,
-    /// How often CPUID and XGETBV were answered before that.
+    /// The number of emulated CPUID and XGETBV before the marker.
     pub answered: usize,
-    /// Where the functions of its allocator begin.
+    /// The addresses of its allocator's functions.
     pub allocators: Vec<(u64, Allocator)>,
-    /// Its files, and all of the memory of each: zeros that are no part of a file belong to it.
+    /// Its files, each with its memory, including zeros that are not in the file.
     files: Vec<(String, Range<u64>)>,
     names: Mutex<HashMap<String, symbols::Symbols>>,
 }
 
 impl Image {
-    /// Runs a program to its first marker, `int3`, and takes what it is then. It is killed if it is not asked for anything else.
+    /// Runs a program to its first marker, `int3`, and reads its state. The process is killed when it is dropped.
     pub fn of(program: &Path, arguments: &[String]) -> Result<(Self, Traced), String> {
         let mut traced = Traced::start(program, arguments)?;
         let registers = traced.next_marker()?.ok_or_else(|| format!("{} has no marker", program.display()))?;
         Ok((Self::of_process(traced.id(), registers)?, traced))
     }
 
-    /// And it hears of that processor, as far as its own file goes, in which CPUID and XGETBV have been replaced by traps. They are back in their places when
-    /// its marker is met.
+    /// Runs a program to its marker on this processor: in its own file CPUID and XGETBV are replaced by traps, which are removed at the
+    /// marker.
     pub fn on(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Self, Traced), String> {
         let (traced, registers, answered) = Self::arrived(program, arguments, processor)?;
         let mut image = Self::of_process(traced.id(), registers)?;
@@ -86,12 +86,12 @@ impl Image {
         Ok((image, traced))
     }
 
-    /// Its process at the marker, the registers then, and how often it was answered.
+    /// Returns its process at the marker, its registers, and the number of emulated instructions.
     pub fn arrived(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Traced, Registers, usize), String> {
         let mut traced = Traced::start(program, arguments)?;
         let memory = writable(&traced)?;
         let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
-        let sites = symbols::asks(program, traced.base())?;
+        let sites = symbols::queries(program, traced.base())?;
         for &at in sites.keys() {
             write(at, &[0xcc])?;
         }
@@ -104,12 +104,12 @@ impl Image {
                 }
                 return Ok((traced, r, answered));
             };
-            traced.set_registers(told(processor, &r, bytes))?;
+            traced.set_registers(emulated(processor, &r, bytes))?;
             answered += 1;
         }
     }
 
-    /// What this process is, which stands still.
+    /// Reads the state of a stopped process.
     pub fn of_process(id: u32, registers: Registers) -> Result<Self, String> {
         let memory = File::open(format!("/proc/{id}/mem")).map_err(|e| e.to_string())?;
         let maps = fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| e.to_string())?;
@@ -125,7 +125,7 @@ impl Image {
                 stack = start..end;
             }
             let mut bytes = vec![0; (end - start) as usize];
-            // The kernel's own pages cannot be read that way, and nobody needs them.
+            // The kernel's own pages cannot be read this way, and are not needed.
             if fields[1].starts_with('r') && memory.read_exact_at(&mut bytes, start).is_ok() {
                 regions.push(Region {
                     range: start..end,
@@ -175,19 +175,19 @@ impl Image {
         self.regions[..next].last().filter(|region| region.range.contains(&at))
     }
 
-    /// `N` bytes; none where memory is not mapped.
+    /// Returns `N` bytes, or `None` where memory is not mapped.
     pub fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
         let region = self.region(at)?;
         region.bytes.get((at - region.range.start) as usize..)?.first_chunk().copied()
     }
 
-    /// A string of that many bytes.
+    /// Returns a string of this many bytes.
     pub fn string(&self, at: u64, n: usize) -> Option<&[u8]> {
         let region = self.region(at)?;
         region.bytes.get((at - region.range.start) as usize..)?.get(..n)
     }
 
-    /// Another byte; none where memory is not mapped.
+    /// Replaces a byte. Returns `None` where memory is not mapped.
     pub fn patch(&mut self, at: u64, byte: u8) -> Option<()> {
         let region = self.regions.iter_mut().find(|region| region.range.contains(&at))?;
         *region.bytes.get_mut((at - region.range.start) as usize)? = byte;
@@ -206,19 +206,19 @@ impl Image {
         self.region(at).is_some_and(|region| region.executable)
     }
 
-    /// Memory that an allocator has of the system.
+    /// Returns true for memory of the heap.
     pub fn is_heap(&self, at: u64) -> bool {
         let is_of_file = || self.files.iter().any(|(_, range)| range.contains(&at));
         self.region(at).is_some_and(|region| region.file == "[heap]" || region.file.is_empty() && !is_of_file())
     }
 
-    /// What the C library's allocator keeps: on the heap, and in statics of that library.
+    /// Returns true for data of the C library's allocator: on the heap, and in statics of that library.
     pub fn is_allocators(&self, at: u64) -> bool {
         let place = self.place(at);
         self.is_heap(at) || place.starts_with("main_arena") || place.starts_with("mp_") || place.contains("libc.so")
     }
 
-    /// File and offset of an address, as one finds it in a disassembly, and the function if that has a name.
+    /// Returns file and offset of an address, as in a disassembly, and the function's name if it has one.
     pub fn place(&self, at: u64) -> String {
         let Some(region) = self.region(at) else { return format!("{at:#x}") };
         let of_file = self.files.iter().find(|(file, range)| *file == region.file || region.file.is_empty() && range.contains(&at));
@@ -236,13 +236,13 @@ impl Image {
     }
 }
 
-/// The memory of that process.
+/// Opens the memory of a process.
 pub fn writable(traced: &Traced) -> Result<File, String> {
     OpenOptions::new().read(true).write(true).open(format!("/proc/{}/mem", traced.id())).map_err(|e| e.to_string())
 }
 
-/// The registers after that instruction, CPUID or XGETBV, behind whose first byte the process stands.
-fn told(processor: &Processor, r: &Registers, bytes: &[u8]) -> Registers {
+/// Returns the registers after an emulated CPUID or XGETBV, behind whose first byte the process is stopped.
+fn emulated(processor: &Processor, r: &Registers, bytes: &[u8]) -> Registers {
     let mut now = *r;
     now.rip += bytes.len() as u64 - 1;
     if bytes.len() == 3 {
@@ -250,7 +250,7 @@ fn told(processor: &Processor, r: &Registers, bytes: &[u8]) -> Registers {
         return now;
     }
     let (leaf, below) = (r.rax as u32, r.rcx as u32);
-    // What says nothing of instructions, caches for example, is this machine's.
+    // Leaves that do not describe instructions, for example caches, are this machine's.
     #[allow(unused_unsafe)]
     // SAFETY: every processor of 64 bits has CPUID.
     let own = || unsafe { __cpuid_count(leaf, below) };

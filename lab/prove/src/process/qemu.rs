@@ -1,4 +1,4 @@
-//! A process of AArch64 under qemu's emulation of user programs, by gdb's protocol: registers, memory, a step, and the way to a marker, `brk #0`.
+//! A process of AArch64 under qemu's user-mode emulation, controlled with gdb's protocol: registers, memory, steps, and runs to a marker, `brk #0`.
 
 use super::image::{Image, Isa, Marker, Region};
 use object::{
@@ -16,46 +16,46 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The stack, and where a call returns to, among general registers.
+/// The number of the stack pointer among the general registers.
 pub const STACK: usize = 31;
 pub const LINK: usize = 30;
 
-/// `mrs x0, tpidr_el0`: where a thread's own memory is.
+/// `mrs x0, tpidr_el0`: reads the thread pointer.
 pub(crate) const THREAD: u32 = 0xd53b_d040;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// General registers, the stack, the place of the next instruction, and flags: as the protocol has them.
+/// The general registers, the stack pointer, the program counter, and the flags, as in the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct General {
-    /// The last is the stack.
+    /// The general registers; the last is the stack pointer.
     pub words: [u64; 32],
     pub at: u64,
-    /// N, Z, C, V from bit 31 down.
+    /// The flags: N, Z, C, V from bit 31 down.
     pub flags: u32,
 }
 
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Where its socket is, and the program, if bytes of it are others.
+    /// The folder of its socket, and of the program if it is patched.
     _folder: tempfile::TempDir,
     stream: UnixStream,
 }
 
-/// Bytes of memory that are asked for at once; qemu's packets have 4096.
+/// The bytes of memory in one request; qemu's packets have 4096.
 const PART: usize = 1024;
 const PAGE: u64 = 4096;
 
 impl Process {
-    /// Starts a program on that processor, and goes to its first marker. Bytes of it are others, if that is said.
+    /// Starts a program on a processor, with patched bytes, and runs it to its first marker.
     pub fn start(program: &Path, arguments: &[String], processor: &str, patches: &[(u64, u8)]) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(|e| format!("a temporary folder: {e}"))?;
         let copy = folder.path().join("patched");
         if patches.is_empty() {
             return Self::started(program, arguments, processor, folder);
         }
-        // qemu writes no code for a debugger, so the file is another.
+        // qemu does not write code for a debugger, so a copy of the file is patched.
         let write = || {
             let mut file = fs::read(program)?;
             for &(at, byte) in patches {
@@ -85,13 +85,13 @@ impl Process {
             }
         };
         let mut process = Self { child, _folder: folder, stream };
-        // Only who has asked which registers there are may name one.
+        // qemu accepts names of registers only after a request for their description.
         process.ask("qXfer:features:read:target.xml:0,ffb")?;
         process.run()?;
         Ok(process)
     }
 
-    /// Asks, and hears an answer.
+    /// Sends a request, and returns the response.
     fn ask(&mut self, what: &str) -> Result<String> {
         let sum = what.bytes().fold(0, u8::wrapping_add);
         let wrong = |e: std::io::Error| format!("qemu: {e}");
@@ -136,7 +136,7 @@ impl Process {
         }
     }
 
-    /// Goes on to a marker.
+    /// Runs to a marker.
     pub fn run(&mut self) -> Result<()> {
         self.stopped("c")
     }
@@ -153,14 +153,14 @@ impl Process {
         Ok(General { words: std::array::from_fn(|i| words[i]), at: words[32], flags: u32::from_le_bytes(*flags) })
     }
 
-    /// All of them are written by their numbers: 0 to 31, 32 for the place, and 33 for flags.
+    /// Sets the general registers by their numbers: 0 to 31, 32 for the program counter, and 33 for the flags.
     pub fn set_general(&mut self, general: &General) -> Result<()> {
         let mut words: Vec<String> = general.words.iter().chain([&general.at]).map(|word| hex(&word.to_le_bytes())).collect();
         words.push(hex(&general.flags.to_le_bytes()));
         words.iter().enumerate().try_for_each(|(i, word)| self.tell(&format!("P{i:x}={word}")))
     }
 
-    /// A vector register. (Its number in the protocol is 34 more, on a processor without SVE.)
+    /// Returns a vector register. (Its number in the protocol is 34 more, on a processor without SVE.)
     pub fn vector(&mut self, number: usize) -> Result<[u8; 16]> {
         let bytes = self.ask_bytes(&format!("p{:x}", 34 + number))?;
         bytes.try_into().map_err(|bytes: Vec<u8>| format!("qemu: a vector of {} bytes", bytes.len()))
@@ -186,20 +186,20 @@ impl Process {
             .try_for_each(|write| self.tell(&write))
     }
 
-    /// Pages that are mapped, from one on.
+    /// Returns the mapped pages from an address on.
     fn mapped(&mut self, from: u64) -> Range<u64> {
         let pages = (0..).map(|i| from + i * PAGE).take_while(|page| self.read(*page, 1).is_ok()).count();
         from..from + pages as u64 * PAGE
     }
 
-    /// All of the memory that a static program has: what its file maps, its heap behind that, and its stack.
+    /// Reads the memory of a static program: its file's segments, its heap, and its stack.
     pub fn image(&mut self, program: &Path) -> Result<Image> {
         let general = self.general()?;
         let name = program.display().to_string();
         let file = fs::read(program).map_err(|e| format!("{name}: {e}"))?;
         let mut all: Vec<_> = segments(&file).map_err(|e| format!("{name}: {e}"))?;
         let end = all.iter().map(|(range, _)| range.end).max().ok_or("a program without memory")?;
-        // And some that it has not used yet.
+        // With some of it that is not used yet.
         let stack = self.mapped((general.words[31] & !(PAGE - 1)) - 32 * PAGE);
         let count = all.len();
         all.extend([(self.mapped(end), [true, false]), (stack.clone(), [true, false])]);
@@ -210,7 +210,7 @@ impl Process {
             regions.push(Region { range, writable, executable, shared: false, file, bytes });
         }
         regions.sort_by_key(|region| region.range.start);
-        // Some function of the C library asks where a thread's own memory is. It is executed once, to hear that.
+        // Executes an instruction of the C library that reads the thread pointer.
         let code = regions.iter().filter(|region| !region.writable);
         let mut words = code.flat_map(|region| (region.range.start..).step_by(4).zip(region.bytes.as_chunks::<4>().0));
         let asks = words.find(|(_, word)| u32::from_le_bytes(**word) & 0xffff_ffe0 == THREAD && word[0] & 0x1f != 31);
@@ -228,7 +228,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended, and then there is nothing to end.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -238,7 +238,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where a file has the byte of that address.
+/// Returns the offset in the file of an address.
 fn offset(file: &[u8], at: u64) -> Option<usize> {
     let header = elf::FileHeader64::<Endianness>::parse(file).ok()?;
     let endian = header.endian().ok()?;
@@ -250,7 +250,7 @@ fn offset(file: &[u8], at: u64) -> Option<usize> {
     usize::try_from(at - found.p_vaddr(endian) + found.p_offset(endian)).ok()
 }
 
-/// Pages that a file maps, and whether they can be written (what it protects after its start, RELRO, cannot) and executed.
+/// Returns the pages that a file maps, and whether they are writable (unless protected after the start, RELRO) and executable.
 fn segments(file: &[u8]) -> object::Result<Vec<(Range<u64>, [bool; 2])>> {
     let header = elf::FileHeader64::<Endianness>::parse(file)?;
     let endian = header.endian()?;

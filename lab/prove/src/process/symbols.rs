@@ -1,4 +1,4 @@
-//! What the file of a program says: names of its functions, and where it asks the processor what that is.
+//! Reads a program's file: the names of its functions, and the places of CPUID and XGETBV.
 
 use crate::values::random::Map;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
@@ -10,21 +10,21 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Bytes of the greatest file that is looked at.
+/// The largest size of a file.
 pub const LARGEST: u64 = 1 << 30;
 
-/// A function of the allocator, by its name.
+/// A function of the allocator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Allocator {
-    /// So many bytes as this argument says.
+    /// Returns as many bytes as this argument says.
     Gives(usize),
-    /// Behind the first argument, as many as the third says.
+    /// Stores a pointer in the first argument, to as many bytes as the third says.
     GivesBehind,
     Moves,
     Frees,
 }
 
-/// Their names. (`calloc` gives zeros.)
+/// The functions by name. (`calloc` returns zeros.)
 pub(crate) const NAMES: [(&str, Allocator); 7] = [
     ("malloc", Allocator::Gives(0)),
     ("valloc", Allocator::Gives(0)),
@@ -35,7 +35,7 @@ pub(crate) const NAMES: [(&str, Allocator); 7] = [
     ("free", Allocator::Frees),
 ];
 
-/// A file, if it is one, and not too large.
+/// Reads a regular file that is not too large.
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     let about = fs::metadata(file)?;
     if !about.is_file() || about.len() > LARGEST {
@@ -44,23 +44,23 @@ fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     fs::read(file)
 }
 
-/// What it says, without what a terminal would obey.
+/// Removes control characters, which could change the terminal.
 pub fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Functions by their addresses in the file.
+/// The functions by their addresses in the file.
 #[derive(Debug, Default)]
 pub struct Symbols {
     all: Vec<(u64, String)>,
     data: Vec<(u64, String)>,
     moves: bool,
-    /// Where its memory ends, statics that begin as zeros among it.
+    /// The end of its memory, including zeroed statics.
     end: u64,
 }
 
 impl Symbols {
-    /// Of a file; none if that is no program.
+    /// Reads the symbols of a file; none if it is no program.
     pub fn of(file: &Path) -> Self {
         let Ok(bytes) = read(file) else { return Self::default() };
         object::File::parse(&*bytes).map_or_else(|_| Self::default(), |file| Self::parsed(&file))
@@ -73,7 +73,7 @@ impl Symbols {
         let named =
             symbols.filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && is_code(symbol));
         let mut all: Vec<_> = named.filter_map(|symbol| Some((symbol.address(), plain(symbol.name().ok()?)))).collect();
-        // On AArch64 `$x` says that instructions begin.
+        // On AArch64 `$x` marks the start of instructions.
         all.retain(|(_, name)| !name.starts_with('$'));
         all.sort();
         let is_data = |symbol: &object::Symbol<'_, '_>| symbol.kind() == SymbolKind::Data && symbol.is_definition();
@@ -84,58 +84,58 @@ impl Symbols {
         Self { all, data, moves: file.kind() == ObjectKind::Dynamic, end }
     }
 
-    /// Where its memory ends in a process whose file begins there.
+    /// Returns the end of its memory in a process whose file begins at `start`.
     pub fn end(&self, start: u64) -> u64 {
         if self.moves { start.saturating_add(self.end) } else { self.end }
     }
 
-    /// Which function or variable has this address, in a process whose file begins there, and how many bytes from its start.
+    /// Returns the function or variable at an address in a process whose file begins at `start`, and the offset from its start.
     pub fn name(&self, at: u64, start: u64) -> Option<(&str, u64)> {
         let at = if self.moves { at.checked_sub(start)? } else { at };
         let found = [&self.all, &self.data].into_iter().filter_map(|all| {
             let next = all.partition_point(|(first, _)| *first <= at);
             let (first, _) = all[..next].last()?;
-            // Of several names the first.
+            // The first of several names.
             Some(&all[all.partition_point(|(other, _)| other < first)])
         });
         let (first, name) = found.max_by_key(|(first, _)| *first)?;
         Some((name, at - first))
     }
 
-    /// The address of that function in a process whose file begins there.
+    /// Returns the address of a function in a process whose file begins at `start`.
     pub fn within(&self, name: &str, start: u64) -> Option<u64> {
         self.address(name).map(|at| if self.moves { at.wrapping_add(start) } else { at })
     }
 
-    /// The address of that function in the file.
+    /// Returns the address of a function in the file.
     pub fn address(&self, name: &str) -> Option<u64> {
         self.all.iter().find(|(_, other)| other == name).map(|(at, _)| *at)
     }
 }
 
-/// Whether a program is one of AArch64.
+/// Returns true for a program of AArch64.
 pub fn is_arm(file: &Path) -> bool {
     read(file).is_ok_and(|bytes| object::File::parse(&*bytes).is_ok_and(|file| file.architecture() == object::Architecture::Aarch64))
 }
 
-/// Where a program asks what the processor is, with the bytes of each such instruction.
-pub type Asks = Arc<Map<u64, Vec<u8>>>;
+/// The addresses of CPUID and XGETBV in a program, with the bytes of each instruction.
+pub type Queries = Arc<Map<u64, Vec<u8>>>;
 
-/// Where the file of a program has CPUID or XGETBV when it begins at `base`. One file is looked at once.
-pub fn asks(program: &Path, base: u64) -> Result<Asks, String> {
-    static KNOWN: Mutex<BTreeMap<(PathBuf, u64), Asks>> = Mutex::new(BTreeMap::new());
+/// Returns the addresses of CPUID and XGETBV in a program that begins at `base`. Each file is read once.
+pub fn queries(program: &Path, base: u64) -> Result<Queries, String> {
+    static KNOWN: Mutex<BTreeMap<(PathBuf, u64), Queries>> = Mutex::new(BTreeMap::new());
     let key = (program.to_owned(), base);
     let mut known = KNOWN.lock().expect("no panic");
     if let Some(found) = known.get(&key) {
         return Ok(found.clone());
     }
-    let found = Arc::new(asks_of(program, base)?);
+    let found = Arc::new(queries_of(program, base)?);
     known.insert(key, found.clone());
     Ok(found)
 }
 
-/// Decoded from each name on to the next.
-fn asks_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
+/// Decodes from each symbol to the next.
+fn queries_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
     let bytes = read(program).map_err(|e| format!("{}: {e}", program.display()))?;
     let file = object::File::parse(&*bytes).map_err(|e| format!("{}: {e}", program.display()))?;
     let symbols = Symbols::parsed(&file);

@@ -1,5 +1,5 @@
-//! Semantics against qemu, which is not a processor, but somebody else's reading of the manual: whole calls, an instruction at a time there and by the
-//! interpreter over numbers; and instructions that proofs have executed, with random operands.
+//! Compares semantics with qemu, an independent reading of the manual: whole calls in lockstep with the interpreter over numbers, and instructions that
+//! proofs have executed, with random operands.
 
 use crate::{
     machine::arm::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Ways to be wrong on purpose: instructions with these bits (mask, value) have others, for the interpreter only.
+/// Broken semantics: the interpreter replaces bits of instructions with these bits (mask, value).
 const BROKEN: [(&str, u32, u32, u32); 6] = [
     ("PMULL takes the upper halves", 0xffe0_fc00, 0x0ee0_e000, 1 << 30),
     ("EXT takes another byte", 0xbfe0_8400, 0x2e00_0000, 1 << 11),
@@ -26,7 +26,7 @@ const BROKEN: [(&str, u32, u32, u32); 6] = [
     ("AESE is AESMC", 0xffff_fc00, 0x4e28_4800, 1 << 13),
 ];
 
-/// Everything that is compared.
+/// Copies the compared state of a process to a machine.
 fn state(machine: &mut Machine<'_>, process: &mut Process) -> Result<()> {
     let general = process.general()?;
     machine.general = general.words.iter().map(|&n| Word::Number(n)).collect();
@@ -39,14 +39,14 @@ fn state(machine: &mut Machine<'_>, process: &mut Process) -> Result<()> {
     Ok(())
 }
 
-fn flags(told: u32) -> Flags {
-    let flag = |bit: u32| told >> bit & 1 == 1;
+fn flags(word: u32) -> Flags {
+    let flag = |bit: u32| word >> bit & 1 == 1;
     Flags { carry: Some((!flag(29)).into()), overflow: Some(flag(28)), sign: Some(flag(31)), parity: None, zero: Zero::Is(flag(30)) }
 }
 
-/// What differs of general registers, flags, and these vectors.
+/// Describes a difference of general registers, flags, and these vectors.
 fn difference(machine: &Machine<'_>, process: &mut Process, vectors: &[u32]) -> Result<Option<String>> {
-    let General { words, at, flags: told } = process.general()?;
+    let General { words, at, flags: word } = process.general()?;
     if machine.rip != at {
         return Ok(Some(format!("goes on at {:#x}, qemu at {at:#x}", machine.rip)));
     }
@@ -55,7 +55,7 @@ fn difference(machine: &Machine<'_>, process: &mut Process, vectors: &[u32]) -> 
             return Ok(Some(format!("general register {number}: {ours:x?}, qemu has {theirs:#x}")));
         }
     }
-    let theirs = flags(told);
+    let theirs = flags(word);
     let ours = &machine.flags;
     let zero = matches!((&ours.zero, &theirs.zero), (Zero::Is(a), Zero::Is(b)) if a != b);
     let differs = |a: Option<bool>, b: Option<bool>| a.is_some() && a != b;
@@ -73,7 +73,7 @@ fn difference(machine: &Machine<'_>, process: &mut Process, vectors: &[u32]) -> 
     Ok(None)
 }
 
-/// The instruction, as a semantics that is broken in that way has it.
+/// Returns the instruction that broken semantics execute instead.
 fn broken(how: usize, i: u32) -> u32 {
     match how.checked_sub(1).map(|how| BROKEN[how]) {
         Some((_, mask, value, other)) if i & mask == value => i ^ other,
@@ -85,7 +85,7 @@ fn patch(machine: &mut Machine<'_>, at: u64, i: u32) {
     machine.decoded.patches.extend((at..).zip(i.to_le_bytes()));
 }
 
-/// A whole call; how many instructions, and what differs.
+/// Runs a whole call in lockstep. Returns the number of instructions, and a difference.
 fn call(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<(u64, Option<String>)> {
     let mut process = subject.arm_process()?;
     let verb = &subject.verbs[case.verb];
@@ -112,7 +112,7 @@ fn call(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<(u64, 
         machine.step()?;
         steps += 1;
         if [DCZID, ZERO_BLOCK].contains(&(i & 0xffff_ffe0)) {
-            // The size of the block is that of the interpreter.
+            // DC ZVA uses the interpreter's size of a block.
             let mut general = process.general()?;
             let number = field(i, 0, 5) as usize;
             if i & 0xffff_ffe0 == DCZID {
@@ -138,7 +138,7 @@ fn call(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<(u64, 
     Ok((steps, differs))
 }
 
-/// Instructions that neither touch memory nor go to where a register says.
+/// Returns true for instructions without memory accesses and indirect branches.
 fn is_alone(i: u32) -> bool {
     match field(i, 25, 4) {
         0b1010 | 0b1011 => field(i, 26, 5) == 0b00101 || i & 0x7c00_0000 == 0x3400_0000 || i >> 24 == 0x54,
@@ -146,7 +146,7 @@ fn is_alone(i: u32) -> bool {
     }
 }
 
-/// Places of instructions, a few of each form: of those that differ in their registers only.
+/// Returns addresses of instructions, a few of each form. Instructions of one form differ only in their registers.
 fn forms(subject: &Subject, cases: &[Case], seed: Seed) -> Result<Vec<u64>> {
     let mut decoded = Decoded { visited: Some(Map::default()), ..Decoded::default() };
     for case in cases {
@@ -155,7 +155,7 @@ fn forms(subject: &Subject, cases: &[Case], seed: Seed) -> Result<Vec<u64>> {
     let mut all: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for &at in decoded.visited.iter().flatten().map(|(at, _)| at) {
         let Some(i) = subject.image.bytes::<4>(at).map(u32::from_le_bytes).filter(|&i| is_alone(i)) else { continue };
-        // Registers are in other places where a number follows.
+        // Instructions with immediates have their registers in other fields.
         let registers = if matches!(field(i, 25, 4), 0b1000 | 0b1001) { 0x3ff } else { 0x1f_03ff };
         let places = all.entry(i & !registers).or_default();
         places.push(at);
@@ -164,7 +164,7 @@ fn forms(subject: &Subject, cases: &[Case], seed: Seed) -> Result<Vec<u64>> {
     Ok(all.into_values().flat_map(|places| places.into_iter().take(2)).collect())
 }
 
-/// Each of these with random operands, so often; how many executions there were, and what differs.
+/// Runs each instruction this often with random operands. Returns the number of executions, and the differences.
 fn forms_of(subject: &Subject, row_number: usize, places: &[u64], tries: usize, seed: Seed, how: usize) -> Result<(usize, Vec<String>)> {
     let mut process = subject.arm_process()?;
     let mut decoded = Decoded::default();
@@ -172,7 +172,7 @@ fn forms_of(subject: &Subject, row_number: usize, places: &[u64], tries: usize, 
     let (mut executions, mut found) = (0, Vec::new());
     for &at in places {
         for _ in 0..tries {
-            // Boundaries are as likely as anything else.
+            // Boundary values are frequent.
             let mut word = || match random.word() % 6 {
                 0 => 0,
                 1 => u64::MAX,
@@ -195,7 +195,7 @@ fn forms_of(subject: &Subject, row_number: usize, places: &[u64], tries: usize, 
             let does = machine.step();
             patch(&mut machine, at, i);
             if does.is_err() {
-                // An index that is too great, for example.
+                // For example, an index out of range.
                 continue;
             }
             process.step()?;
@@ -209,7 +209,7 @@ fn forms_of(subject: &Subject, row_number: usize, places: &[u64], tries: usize, 
     Ok((executions, found))
 }
 
-/// Both, for a row of a program; prints what came of it, and returns how much differs, or is wrong on purpose and not found.
+/// Runs both comparisons for a row of a program, and prints the results. Returns the number of differences, and of broken semantics that are not found.
 pub fn check(subject: &Subject, row_number: usize, seed: Seed) -> Result<usize> {
     let texts = [0, 1, 16, 33, 100, 143, 300, 700];
     let case = |verb, text: usize, right| {

@@ -1,5 +1,5 @@
-//! Semantics against silicon: each instruction that proofs have executed is run by this processor, with random operands and boundary values, and by
-//! the interpreter bit by bit. All registers, masks, flags that are defined and memory are compared.
+//! Compares semantics with silicon: this processor runs each instruction that proofs have executed, with random operands and boundary values, and so does
+//! the interpreter. All registers, masks, defined flags and memory are compared.
 //!
 //! The instruction stands on a page of its own, between code that loads the whole state and code that stores it.
 
@@ -13,7 +13,7 @@ use crate::{
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 use std::{arch::global_asm, collections::BTreeMap};
 
-/// What the code around an instruction loads and stores. The assembly below knows this layout.
+/// The state that the code around an instruction loads and stores. The assembly below knows this layout.
 #[repr(C, align(64))]
 #[derive(Clone, Debug)]
 struct State {
@@ -126,23 +126,23 @@ unsafe extern "C" {
     fn fastgcm_forms_leave_128();
 }
 
-/// What came of it.
+/// The results of a comparison.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Comparison {
     pub executions: u64,
-    /// Forms that were compared, and how often.
+    /// The compared forms, and how often.
     pub forms: BTreeMap<String, u64>,
     pub encodings: usize,
-    /// What this processor has not got; branches, the stack and the like, of which one instruction alone says nothing.
+    /// The forms that this processor lacks; and branches, stack instructions and the like, which cannot be compared one by one.
     pub lacking: BTreeMap<String, usize>,
     pub left_out: BTreeMap<String, usize>,
     pub differences: Vec<String>,
 }
 
-/// Semantics that are made wrong on purpose, to see that the comparison finds it.
+/// The number of broken semantics, which the comparison must find.
 pub const BROKEN: usize = 8;
 
-/// The instruction as it is interpreted where it is made wrong.
+/// Breaks an instruction before it is interpreted.
 pub(crate) fn broken(how: usize, i: &mut Instruction) {
     match how {
         1 => i.set_zeroing_masking(false),
@@ -153,7 +153,7 @@ pub(crate) fn broken(how: usize, i: &mut Instruction) {
     }
 }
 
-/// The state after it where that is made wrong.
+/// Breaks the state after an instruction.
 fn broken_after(how: usize, i: &Instruction, before: &State, machine: &mut Machine<'_>) {
     let to = i.op0_register();
     match how {
@@ -167,7 +167,7 @@ fn broken_after(how: usize, i: &Instruction, before: &State, machine: &mut Machi
             let upper: Vec<Bit> = before.vectors[to.number()][16..32].iter().flat_map(|&n| byte(n)).collect();
             machine.vectors[to.number()][128..256].copy_from_slice(&upper);
         }
-        // The carry at exactly the width.
+        // The carry for exactly the width.
         7 if i.mnemonic() == iced_x86::Mnemonic::Bzhi
             && machine.register(i.op2_register()).keep(8) == Word::Number(8 * to.size() as u64) =>
         {
@@ -178,7 +178,7 @@ fn broken_after(how: usize, i: &Instruction, before: &State, machine: &mut Machi
     }
 }
 
-/// Numbers at which something changes, beside random ones.
+/// Boundary values, used besides random ones.
 const EDGES: [u64; 24] = [
     0,
     1,
@@ -215,8 +215,8 @@ fn general(random: &mut Random) -> u64 {
     }
 }
 
-/// Runs each of these encodings so many times; `how`: with semantics that are broken in that way, or 0.
-pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Result<Told, String> {
+/// Runs each encoding this often. `how` selects broken semantics, or is 0.
+pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Result<Comparison, String> {
     let (enter, leave, width): (Enter, usize, usize) = if is_x86_feature_detected!("avx512bw") {
         (fastgcm_forms_enter_512, fastgcm_forms_leave_512 as *const () as usize, 64)
     } else if is_x86_feature_detected!("avx") {
@@ -243,7 +243,7 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
     let mut machine = Machine::new(&image, &mut decoded, nobody, seed, code, 0..0);
     machine.lifted_only = true;
     let mut random = Random::new(seed, 3);
-    let mut told = Told { encodings: encodings.len(), ..Told::default() };
+    let mut comparison = Comparison { encodings: encodings.len(), ..Comparison::default() };
     let mut info = InstructionInfoFactory::new();
     'encodings: for encoding in encodings {
         let mut encoding = encoding.clone();
@@ -255,11 +255,11 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
         let memory = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory) && i.mnemonic() != iced_x86::Mnemonic::Lea;
         let string = info.info(&i).used_memory().len() > usize::from(memory);
         if !is_alone || of_system || string || i.memory_segment() == Register::FS || memory && i.memory_base() == i.memory_index() {
-            *told.left_out.entry(form).or_default() += 1;
+            *comparison.left_out.entry(form).or_default() += 1;
             continue;
         }
         if let Some(feature) = i.cpuid_features().iter().find(|feature| !has(&format!("{feature:?}"))) {
-            *told.lacking.entry(format!("{form} ({feature:?})")).or_default() += 1;
+            *comparison.lacking.entry(format!("{form} ({feature:?})")).or_default() += 1;
             continue;
         }
         if i.is_ip_rel_memory_operand() {
@@ -312,31 +312,31 @@ pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Resul
             machine.rip = code;
             machine.decoded.instructions.insert(code, interpreted);
             let before = state.clone();
-            // What would trap is not executed.
+            // An instruction that would trap is not executed.
             if machine.step().is_err() {
                 continue;
             }
             broken_after(how, &i, &before, &mut machine);
             // SAFETY: one instruction that touches registers and our data, and does not trap: the interpreter has just executed it.
             unsafe { enter(&mut state, page) };
-            told.executions += 1;
-            *told.forms.entry(form.clone()).or_default() += 1;
+            comparison.executions += 1;
+            *comparison.forms.entry(form.clone()).or_default() += 1;
             // SAFETY: the page is ours.
             let now = unsafe { std::slice::from_raw_parts(data as *const u8, 4096) };
             if let Some(what) = difference(&mut machine, &state, data, now, width) {
-                told.differences.push(format!("{i}: {what}"));
+                comparison.differences.push(format!("{i}: {what}"));
                 continue 'encodings;
             }
         }
     }
-    Ok(told)
+    Ok(comparison)
 }
 
-/// What is not the same.
+/// Describes a difference.
 fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], width: usize) -> Option<String> {
     for (r, (ours, &theirs)) in machine.general.iter().zip(&state.general).enumerate() {
         if *ours != Word::Number(theirs) {
-            return Some(format!("general register {r}: {}, the processor has {theirs:#x}", ours.said()));
+            return Some(format!("general register {r}: {}, the processor has {theirs:#x}", ours.text()));
         }
     }
     for v in 0..if width == 64 { 32 } else { 16 } {
@@ -358,7 +358,7 @@ fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], w
     Some(format!("memory at {at}"))
 }
 
-/// A flag that is defined and not the same.
+/// Describes a difference of a defined flag.
 pub(crate) fn flags_differ(flags: &Flags, theirs: u64) -> Option<String> {
     let Flags { carry, overflow, sign, parity, zero } = flags;
     let zero = if let Zero::Is(zero) = zero { Some(*zero) } else { None };
@@ -373,7 +373,7 @@ pub(crate) fn flags_differ(flags: &Flags, theirs: u64) -> Option<String> {
     flags.iter().find(|flag| differs(flag)).map(|(name, ..)| format!("flag {name}"))
 }
 
-/// Whether this processor has it.
+/// Returns true if this processor has a feature.
 fn has(feature: &str) -> bool {
     match feature {
         "AVX" => is_x86_feature_detected!("avx"),
@@ -403,5 +403,5 @@ unsafe extern "C" {
     fn mmap(at: *mut u8, len: usize, protection: i32, flags: i32, file: i32, offset: i64) -> *mut u8;
 }
 
-// SAFETY: numbers, and all of them may be zero.
+// SAFETY: integers, which may be zero.
 const ZERO: fastgcm_step::Registers = unsafe { std::mem::zeroed() };

@@ -1,8 +1,8 @@
-//! Whole calls in lockstep with this processor: a process executes a call, an instruction at a time, and so does the interpreter, over numbers. After
-//! each instruction all registers, masks and flags are compared, and at the end all memory that the interpreter has looked at.
+//! Runs whole calls in lockstep with this processor: a process single-steps a call, and so does the interpreter over numbers. After
+//! each instruction all registers, masks and flags are compared, and at the end all memory that the interpreter has accessed.
 //!
-//! The system's instructions (CPUID, XGETBV, a call of the kernel) tell the process what the interpreter says: so each row runs here whose instructions
-//! this processor has.
+//! The interpreter gives the process the results of CPUID, XGETBV and system calls, so each row runs whose instructions this processor
+//! has.
 
 use crate::{
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
@@ -18,20 +18,20 @@ use fastgcm_step::Registers;
 use iced_x86::{Mnemonic, Register};
 use std::{arch::x86_64::__cpuid_count, os::unix::fs::FileExt};
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Outcome {
     pub steps: u64,
-    /// Bytes of memory that were compared.
+    /// The compared bytes of memory.
     pub bytes: usize,
     pub difference: Option<String>,
 }
 
-/// More instructions than these calls take.
+/// The largest number of instructions of a call.
 const LIMIT: u64 = 200_000;
 
-/// The call of this case, over random numbers; `how`: with semantics that are broken in that way, or 0.
-pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Told> {
+/// Runs the call of this case over random numbers. `how` selects broken semantics, or is 0.
+pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Outcome> {
     let mut traced = subject.process()?;
     let memory = writable(&traced)?;
     let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
@@ -68,12 +68,12 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
         overflow: Some(flag(11)),
     };
 
-    let mut told = Told::default();
-    while machine.rip != RETURN && told.difference.is_none() {
-        if told.steps == LIMIT {
+    let mut outcome = Outcome::default();
+    while machine.rip != RETURN && outcome.difference.is_none() {
+        if outcome.steps == LIMIT {
             return Err(format!("more than {LIMIT} instructions").into());
         }
-        told.steps += 1;
+        outcome.steps += 1;
         let at = machine.rip;
         let is_new = !machine.decoded.instructions.contains_key(&at);
         let mut i = machine.fetch(at)?;
@@ -81,14 +81,14 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
             broken(how, &mut i);
             machine.decoded.instructions.insert(at, i);
         }
-        // The kernel's answer is written where it was asked for.
+        // The kernel's answer is copied to the buffer of the call.
         let answer = (i.mnemonic() == Mnemonic::Syscall).then(|| (machine.register(Register::RDI), machine.register(Register::RSI)));
         machine.step()?;
-        // Of an instruction with `rep` the process executes one repetition at a time.
+        // The process executes an instruction with `rep` one repetition at a time.
         while traced.step()? == Some(at) {}
         let mut theirs = traced.registers()?;
         if matches!(i.mnemonic(), Mnemonic::Cpuid | Mnemonic::Xgetbv | Mnemonic::Syscall) {
-            // CPUID's leaf 1 names the core in EBX, which a proof leaves unknown: here the process says it.
+            // CPUID's leaf 1 has the core's number in EBX, which is unknown in a proof and taken from the process here.
             if i.mnemonic() == Mnemonic::Cpuid && machine.general[3].number().is_err() {
                 machine.general[3] = Word::Number(theirs.rbx);
             }
@@ -99,28 +99,28 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
                 write(to, &numbers(&machine.memory.string(to, n as usize)?).ok_or("a symbol from the kernel")?)?;
             }
         }
-        told.difference = difference(&machine, &theirs, &traced.extended()?).map(|what| format!("{} ({i}): {what}", image.place(at)));
+        outcome.difference = difference(&machine, &theirs, &traced.extended()?).map(|what| format!("{} ({i}): {what}", image.place(at)));
     }
-    if told.difference.is_none() {
+    if outcome.difference.is_none() {
         for (at, ours) in machine.memory.looked_at() {
             let mut theirs = [0; crate::process::image::LINE];
             memory.read_exact_at(&mut theirs, at).map_err(|e| format!("{at:#x}: {e}"))?;
-            told.bytes += theirs.len();
+            outcome.bytes += theirs.len();
             let differs = ours.iter().zip(theirs).position(|(ours, theirs)| *ours != byte(theirs));
-            told.difference = told.difference.or(differs.map(|i| format!("memory at {}", image.place(at + i as u64))));
+            outcome.difference = outcome.difference.or(differs.map(|i| format!("memory at {}", image.place(at + i as u64))));
         }
     }
-    Ok(told)
+    Ok(outcome)
 }
 
-/// As instructions number them.
+/// Returns the general registers in the order of their numbers.
 fn general(r: &Registers) -> [u64; 16] {
     [r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15]
 }
 
-/// Vectors and masks, of the standard form of XSAVE; zeros for what this processor has not got.
+/// Returns vectors and masks from XSAVE's standard format, with zeros for those that this processor lacks.
 fn vectors(area: &[u8]) -> ([[u8; 64]; 32], [u64; 8]) {
-    // SAFETY: every processor with AVX has leaf 13, and one without says nothing of it.
+    // SAFETY: CPUID has no side effects; a processor with AVX has leaf 13.
     #[allow(unused_unsafe)]
     let component = |n: u32| unsafe { __cpuid_count(13, n) }.ebx as usize;
     let [upper, masks, halves, more] = [2, 5, 6, 7].map(component);
@@ -147,7 +147,7 @@ fn vectors(area: &[u8]) -> ([[u8; 64]; 32], [u64; 8]) {
     (vectors, std::array::from_fn(mask))
 }
 
-/// What is not the same.
+/// Describes a difference.
 fn difference(machine: &Machine<'_>, theirs: &Registers, area: &[u8]) -> Option<String> {
     if machine.rip != theirs.rip {
         return Some(format!("goes on at {:#x}, the processor at {:#x}", machine.rip, theirs.rip));
@@ -167,7 +167,7 @@ fn difference(machine: &Machine<'_>, theirs: &Registers, area: &[u8]) -> Option<
     mask.map(|n| format!("mask {n}")).or_else(|| flags_differ(&machine.flags, theirs.eflags))
 }
 
-/// Whether this processor has the instructions of a row.
+/// Returns true if this processor has the instructions of a row.
 pub fn has(row: usize) -> bool {
     match ROWS[row].0 {
         "vaes-avx512" => is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("vaes"),

@@ -1,4 +1,4 @@
-//! What is called, with which arguments, and where they lie.
+//! The calls, their arguments, and their places in memory.
 
 use crate::{
     machine::arm,
@@ -18,20 +18,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The rows that are proved, and a processor that has what each needs, and nothing that a better row needs besides.
+/// The rows of x86-64, each with a processor that has its features, and none of those that only a better row needs.
 pub const ROWS: [(&str, Processor); 4] = [
     ("vaes-avx512", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | SHA | AVX512, seven_c: VAES | VBMI, saved: 0xe7 }),
     ("vaes-avx2", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | SHA, seven_c: VAES, saved: 7 }),
     ("aesni-avx", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: 0, saved: 7 }),
     ("aesni-sse", Processor { one_c: SSE, seven_b: 0, seven_c: 0, saved: 3 }),
 ];
-/// Rows of AArch64, whose numbers follow, and a processor of qemu's that has what each needs, and nothing that a better row needs besides.
+/// The rows of AArch64, whose numbers follow, each with a processor of qemu's of that kind.
 pub const ARM_ROWS: [(&str, &str); 2] = [("aes-neon", "cortex-a72"), ("aes-neon-eor3", "max,sve=off,sme=off")];
 
-/// All of them.
+/// The number of rows.
 pub const ROW_COUNT: usize = ROWS.len() + ARM_ROWS.len();
 
-/// The name of a row, and its processor if that is one of x86-64.
+/// Returns the name of a row, and its processor, which counts for x86-64 only.
 pub fn row(number: usize) -> (&'static str, Processor) {
     match number.checked_sub(ROWS.len()) {
         None => ROWS[number],
@@ -39,14 +39,14 @@ pub fn row(number: usize) -> (&'static str, Processor) {
     }
 }
 
-/// The row of that name.
+/// Returns the row with this name.
 pub fn row_of(name: &str) -> Option<usize> {
     (0..ROW_COUNT).find(|&number| row(number).0 == name)
 }
 
 /// SSE3, PCLMULQDQ, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, AES.
 const SSE: u32 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 25;
-/// FMA, MOVBE; the system saves registers; AVX.
+/// FMA, MOVBE, OSXSAVE, AVX.
 const AVX: u32 = 1 << 12 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28;
 /// Both parts of BMI, and ADX, which came with the second.
 const BMI: u32 = 1 << 3 | 1 << 8 | 1 << 19;
@@ -64,7 +64,7 @@ pub enum Form {
     Gmac,
     Xaes,
     KcXaes,
-    /// DNDK-GCM, and whether it commits.
+    /// DNDK-GCM, with or without a commitment.
     Dndk(bool),
     Siv,
     Ctr,
@@ -80,7 +80,7 @@ pub enum Shape {
     Read,
 }
 
-/// What is left of a text that is refused.
+/// The contents of the output after a refusal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refused {
     Zeros,
@@ -88,7 +88,7 @@ pub enum Refused {
     Unverified,
 }
 
-/// One verb of a program, as that program tells it.
+/// A verb of a program, from the program's own description.
 #[derive(Clone, Debug)]
 pub struct Verb {
     /// Its number in the program.
@@ -98,17 +98,17 @@ pub struct Verb {
     pub opens: bool,
     pub shape: Shape,
     pub refused: Refused,
-    /// Bytes of the tag that are looked at.
+    /// The compared bytes of the tag.
     pub tag: usize,
-    /// The text is cut in two places.
+    /// True if the text is cut in two places.
     pub cuts: bool,
-    /// Its nonce is a number that is counted up.
+    /// True if its nonce is a counter.
     pub counts: bool,
-    /// With the library's feature `scrub` it promises to leave nothing of a secret on the stack or in registers.
+    /// True if it promises to leave no secrets on the stack or in registers (the library's feature `scrub`).
     pub wipes: bool,
-    /// What it allocates is of the process' heap, and may hold secrets afterwards.
+    /// True if it allocates on the heap, which may hold secrets afterwards.
     pub allocates: bool,
-    /// Bytes of keys and of nonces that it takes; none: any that AES-GCM takes.
+    /// The lengths of keys and of nonces; empty for all of AES-GCM's.
     pub keys: Vec<usize>,
     pub nonces: Vec<usize>,
 }
@@ -170,12 +170,12 @@ impl Verb {
         })
     }
 
-    /// Bytes of a tag, and of a commitment behind it.
+    /// Returns the bytes of a tag and its commitment.
     pub fn behind(&self) -> usize {
         self.tag.max(16)
     }
 
-    /// Bytes of text near `n` that it takes.
+    /// Returns a length of text near `n` that it supports.
     pub fn text(&self, n: usize) -> usize {
         match self.form {
             Form::Gmac => 0,
@@ -185,36 +185,36 @@ impl Verb {
     }
 }
 
-/// One call: all that everybody may know of it.
+/// The public parameters of a call.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub verb: usize,
-    /// Index of `ROWS`, or of `ARM_ROWS` behind it.
+    /// The index in `ROWS`, or after them in `ARM_ROWS`.
     pub row: usize,
     pub key: usize,
     pub nonce: usize,
     pub aad: usize,
     pub text: usize,
     pub cuts: [usize; 2],
-    /// Whether the tag that is given is taken for the right one.
+    /// True if the given tag is assumed to be right.
     pub right: bool,
     pub layout: Layout,
 }
 
-/// Where things lie.
+/// The positions of stack and buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// How much lower the stack begins, in units of 16 bytes.
+    /// The distance by which the stack begins lower, in units of 16 bytes.
     pub stack: u64,
-    /// Bytes by which each buffer is moved: key, nonce, AAD, the first text, the second, tag.
+    /// The bytes by which each buffer is moved: key, nonce, AAD, the first text, the second, tag.
     pub moved: [u64; 6],
-    /// Each begins as far behind a page's start as it must to end where a page ends.
+    /// True if each buffer ends at the end of a page.
     pub ends_pages: bool,
-    /// The last is the first in memory.
+    /// True if the last buffer is the first in memory.
     pub reversed: bool,
 }
 
-/// Where the buffers of a case lie.
+/// The addresses of a case's buffers.
 #[derive(Clone, Debug)]
 pub struct Places {
     pub key: u64,
@@ -229,51 +229,51 @@ pub struct Places {
     pub to_len: usize,
 }
 
-/// A program that stands before its calls.
+/// A program that is stopped before its calls.
 #[derive(Debug)]
 pub struct Subject {
     pub name: String,
-    /// How it is started.
+    /// The program's file.
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub image: Image,
     pub verbs: Vec<Verb>,
-    /// Numbers of `ROWS` and `ARM_ROWS` in the program; none if it lacks the row.
+    /// The program's numbers of `ROWS` and `ARM_ROWS`, or `None` for a row that it lacks.
     pub rows: [Option<u64>; ROW_COUNT],
     pub call: u64,
     pub perform: u64,
-    /// What it says that it has done before.
+    /// Its description of the work before its calls.
     pub before: String,
-    /// Its calls may look for variables of its environment, which is empty.
+    /// True if its calls may read the environment, which is empty.
     pub has_environment: bool,
-    /// The row of which it was told that it is its processor, if it was told.
+    /// The row whose processor it was given, if any.
     pub on: Option<usize>,
-    /// Bytes of a turn of its loop on each row, for an induction.
+    /// The bytes of an iteration of its loop on each row, for an induction.
     pub turns: [usize; ROW_COUNT],
-    /// Bytes of the longest text, if that is not the standard's.
+    /// The bytes of the longest text, if it is not the standard's.
     pub longest: Option<u64>,
-    /// Of any length only the right tag is asked for, where a refused text is zeroed in a loop.
+    /// True if proofs of any length assume the right tag, because a refused text is zeroed in a loop.
     pub right_only: bool,
-    /// Bytes of its code that are not what the file has, from its marker on.
+    /// The patched bytes of its code.
     patches: Vec<(u64, u8)>,
     arena: Range<u64>,
 }
 
-/// Where a call returns to.
+/// The return address of a call.
 pub const RETURN: u64 = 0x1234_5678_9abc;
-/// Stack that a call may use.
+/// The stack that a call may use.
 const STACK: u64 = 1 << 20;
-/// Unknown bytes around each buffer.
+/// The number of unknown bytes on each side of a buffer.
 const AROUND: u64 = 64;
 
 impl Subject {
-    /// A program of its own, with the layout that `victim` has.
+    /// Starts a program with the interface of `victim`.
     pub fn start(name: &str, program: &Path, arguments: &[String]) -> Result<Self> {
         let (image, _) = Image::of(program, arguments)?;
         Self::of(name, program, arguments, image, None)
     }
 
-    /// And from its start on, its processor is that of a row, whose name it is given.
+    /// Starts a program on a row's processor, with the row's name as an argument.
     pub fn on(name: &str, program: &Path, row: usize) -> Result<Self> {
         let arguments = [self::row(row).0.to_owned()];
         let image = match row.checked_sub(ROWS.len()) {
@@ -283,7 +283,7 @@ impl Subject {
         Self::of(name, program, &arguments, image, Some(row))
     }
 
-    /// A process of it that stands at its marker.
+    /// Returns a process of it that is stopped at its marker.
     pub fn process(&self) -> Result<Traced> {
         let traced = match self.on {
             Some(row) => Image::arrived(&self.program, &self.arguments, &ROWS[row].1)?.0,
@@ -298,13 +298,13 @@ impl Subject {
         Ok(traced)
     }
 
-    /// And one of AArch64.
+    /// Returns a process for AArch64 that is stopped at its marker.
     pub fn arm_process(&self) -> Result<Process> {
         let arm = self.on.and_then(|row| row.checked_sub(ROWS.len())).ok_or("a program of x86-64")?;
         Ok(Process::start(&self.program, &self.arguments, ARM_ROWS[arm].1, &self.patches)?)
     }
 
-    /// A process of AArch64 stands where the call of that case begins, which returns to that place.
+    /// Sets a process of AArch64 to the beginning of a call, which returns to `back`.
     pub fn begin(&self, process: &mut Process, case: &Case, back: u64) -> Result<()> {
         let mut general = process.general()?;
         (general.words[0], general.words[arm::LINK], general.words[arm::STACK]) = (self.call, back, self.top(case));
@@ -312,7 +312,7 @@ impl Subject {
         Ok(process.set_general(&general)?)
     }
 
-    /// From now on that byte is another.
+    /// Replaces a byte.
     pub fn patch(&mut self, at: u64, byte: u8) -> Result<()> {
         self.image.patch(at, byte).ok_or_else(|| format!("{at:#x} is nowhere in the program"))?;
         self.patches.push((at, byte));
@@ -326,11 +326,11 @@ impl Subject {
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
         let [call, perform, arena, size, at, length] = image.marker.arguments;
         let arena = arena..arena + size;
-        let told = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
-        let told = String::from_utf8_lossy(told).into_owned();
+        let description = image.string(at, length as usize).ok_or("the program tells nothing of its verbs")?;
+        let description = String::from_utf8_lossy(description).into_owned();
         let (mut verbs, mut rows, mut row) = (Vec::new(), [None; ROW_COUNT], 0);
         let (mut number, mut before, mut has_environment) = (0, String::new(), false);
-        for line in told.lines() {
+        for line in description.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
                 let plain = symbols::plain(line);
                 verbs.push(Verb::parse(number, &plain).ok_or_else(|| format!("the program tells of a verb that is none: {plain}"))?);
@@ -371,17 +371,17 @@ impl Subject {
         self.verbs.iter().position(|verb| verb.name == name)
     }
 
-    /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.
+    /// Returns the address of `perform`'s pointer to the second text; the length follows it, and the pointer to the first text precedes it.
     pub fn second_text(&self) -> u64 {
         self.call + 8 * 12
     }
 
-    /// Where it finds the start of the AAD.
+    /// Returns the address of its pointer to the AAD.
     pub fn aad(&self) -> u64 {
         self.call + 8 * 8
     }
 
-    /// Where the buffers of this case are.
+    /// Returns the addresses of a case's buffers.
     pub fn places(&self, case: &Case) -> Result<Places> {
         let verb = &self.verbs[case.verb];
         let text = case.text;
@@ -416,17 +416,17 @@ impl Subject {
         Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
     }
 
-    /// Where the stack of a call begins: on x86-64 a function is entered 8 bytes below, where it finds [`RETURN`].
+    /// Returns the top of a call's stack: on x86-64 a function is entered 8 bytes below, where [`RETURN`] is.
     pub fn top(&self, case: &Case) -> u64 {
         Self::below(self.image.marker.stack, case)
     }
 
-    /// And in another process of it, whose stack may lie elsewhere.
+    /// Returns the top of a call's stack in another process with this stack pointer.
     pub fn below(rsp: u64, case: &Case) -> u64 {
         ((rsp - 4096) & !15) - 16 * case.layout.stack
     }
 
-    /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.
+    /// Returns a machine that is about to call. Its registers are unknown except the call's arguments.
     pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: Seed) -> Result<Machine<'a>> {
         let top = self.top(case);
         let scratch = self.image.stack.start.min(top) - STACK..top;
@@ -435,13 +435,13 @@ impl Subject {
         if self.image.stack.contains(&top) {
             machine.memory.foreign = top..self.image.stack.end;
             let Range { start, end } = self.image.auxiliary;
-            machine.memory.told = start - if self.has_environment { 8 } else { 0 }..end;
+            machine.memory.auxiliary = start - if self.has_environment { 8 } else { 0 }..end;
         }
         self.enter(&mut machine, case)?;
         Ok(machine)
     }
 
-    /// It is to execute the call of that case.
+    /// Sets a machine to the beginning of a call.
     fn enter(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
         let top = self.top(case);
         machine.rip = self.perform;
@@ -462,7 +462,7 @@ impl Subject {
         Ok(())
     }
 
-    /// The machine that has called is about to call again: of its registers, and of the stack that was used, nothing is known.
+    /// Prepares a machine for another call. Its registers, and the stack that was used, become unknown.
     pub(crate) fn again(&self, machine: &mut Machine<'_>, case: &Case) -> Result<()> {
         let top = self.top(case);
         machine.forget_registers();
@@ -472,7 +472,7 @@ impl Subject {
         self.enter(machine, case)
     }
 
-    /// Where a call's arguments lie, with what is around them: of what is there nothing is known, and it is nobody's.
+    /// Returns the range of a call's arguments with their surroundings, which are unknown and belong to no one.
     fn around(&self, places: &Places) -> Range<u64> {
         let parts = [places.key, places.nonce, places.aad, places.from, places.to, places.tag, places.heap.start, places.place.start];
         let ends = [places.heap.end, places.place.end, places.to + places.to_len as u64, places.from + places.from_len as u64];
@@ -480,10 +480,10 @@ impl Subject {
         first - 4096..last + 4096
     }
 
-    /// What a call may write.
+    /// Returns the memory that a call may write.
     pub(crate) fn own(&self, case: &Case, places: &Places) -> Own {
         let verb = &self.verbs[case.verb];
-        // Who opens is given a tag, to read it.
+        // An opening only reads the tag.
         let tag = places.tag..places.tag + if verb.opens { 0 } else { verb.behind() as u64 };
         let ranges = vec![places.to..places.to + places.to_len as u64, tag, places.heap.clone(), places.place.clone()];
         let range = |at: u64, n: usize| at..at + n as u64;
@@ -498,7 +498,7 @@ impl Subject {
         Own { ranges, near: self.around(places), arguments, allocates: verb.allocates }
     }
 
-    /// What says what `perform` is to do.
+    /// Returns the words that describe the call to `perform`.
     pub fn words(&self, case: &Case) -> Result<[u64; 20]> {
         let places = self.places(case)?;
         let (place, heap) = (&places.place, &places.heap);
@@ -529,7 +529,7 @@ impl Subject {
     }
 }
 
-/// Puts bytes somewhere, with bytes around them of which nothing is known.
+/// Places bytes in memory, with unknown bytes around them.
 pub fn place(memory: &mut Memory<'_>, around: &[Byte], at: u64, what: &[Byte]) -> Result<()> {
     let (before, behind) = around.split_at(AROUND as usize);
     memory.put(at - AROUND, before)?;
@@ -537,5 +537,5 @@ pub fn place(memory: &mut Memory<'_>, around: &[Byte], at: u64, what: &[Byte]) -
     memory.put(at, what)
 }
 
-/// As many unknown bytes as [`place`] wants.
+/// The number of unknown bytes that [`place`] needs.
 pub const AROUND_BOTH: usize = 2 * AROUND as usize;

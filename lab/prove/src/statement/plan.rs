@@ -1,19 +1,19 @@
-//! Which calls are proved: verbs, and lengths.
+//! The plan: the verbs and lengths of the calls to be proved.
 
 use crate::statement::calls::{Case, Form, Layout, Subject, Verb};
 use std::collections::HashMap;
 
-/// Cases that are one line of the table.
+/// The cases of one line of the table.
 #[derive(Debug)]
 pub struct Group {
     pub row: usize,
     pub verb: usize,
-    /// Lengths in words.
+    /// The lengths in words.
     pub what: String,
     pub cases: Vec<Case>,
 }
 
-/// Lengths that are asked for: of keys, nonces, AAD, texts; `None`: what the verb takes.
+/// The requested lengths of keys, nonces, AAD and texts; `None` for all that the verb supports.
 #[derive(Clone, Debug, Default)]
 pub struct Lengths {
     pub keys: Vec<usize>,
@@ -23,7 +23,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of options `key` (in bytes, or in bits), `nonce`, `aad` and `text`. What the standard forbids is no question.
+    /// Parses the options `key` (in bytes, or in bits), `nonce`, `aad` and `text`. Lengths that the standard forbids are errors.
     pub fn of(options: &HashMap<String, String>) -> Result<Self, String> {
         let lengths = |name: &str| match options.get(name) {
             Some(text) => list(text).map_err(|why| format!("--{name} {text}: {why}")),
@@ -41,13 +41,13 @@ impl Lengths {
     }
 }
 
-/// Of more lengths than these nobody asks at once.
+/// The largest number of lengths.
 const MANY: usize = 1 << 16;
 
-/// Longer than any text that fits a program.
+/// The largest length of a text in a program.
 const LONG: usize = 1 << 30;
 
-/// `0..600,1420`: both ends belong to a range.
+/// Parses a list like `0..600,1420`. Both ends belong to a range.
 fn list(text: &str) -> Result<Vec<usize>, String> {
     let number = |text: &str| match text.parse::<usize>() {
         Ok(n) if n <= LONG => Ok(n),
@@ -69,7 +69,7 @@ fn list(text: &str) -> Result<Vec<usize>, String> {
     Ok(all)
 }
 
-/// The list, for people.
+/// Returns the list as text.
 pub fn said(list: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &n in list {
@@ -85,7 +85,7 @@ pub fn said(list: &[usize]) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
-/// Texts near the edges of vectors and turns of whatever size.
+/// Returns lengths of text near the boundaries of vectors and iterations of any size.
 fn near() -> Vec<usize> {
     let edges = [16, 32, 48, 64, 80, 96, 112, 128, 192, 256, 320, 384, 512, 640, 768, 1024].into_iter();
     let mut near: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 2, 5, 8, 100, 300, 600, 1420]).collect();
@@ -93,8 +93,8 @@ fn near() -> Vec<usize> {
     near
 }
 
-/// Where else the buffers of a call may lie: each begins at each of 16 bytes behind a multiple of 16, and a byte before a line of 64; across pages, and up to a page's end;
-/// in the other order; below stacks that begin elsewhere.
+/// Returns other layouts of a call's buffers: each begins at each of 16 bytes after a multiple of 16, and a byte before a line of 64; across pages, and up
+/// to a page's end; in the other order; below other stacks.
 pub fn layouts() -> impl Iterator<Item = Layout> {
     const OFFSETS: [u64; 17] = [1, 4098, 35, 4052, 69, 4086, 23, 4088, 57, 4090, 75, 4092, 13, 4094, 4095, 16, 63];
     let moved = |i: usize| Layout {
@@ -107,26 +107,26 @@ pub fn layouts() -> impl Iterator<Item = Layout> {
     (0..OFFSETS.len()).map(moved).chain(at_ends)
 }
 
-/// The group with each of its cases in all of these places.
+/// Returns the group with each of its cases in all of these layouts.
 pub fn elsewhere(mut group: Group) -> Group {
     group.cases = group.cases.iter().flat_map(|case| layouts().map(|layout| Case { layout, ..case.clone() })).collect();
     group.what += ", elsewhere in memory";
     group
 }
 
-/// A few of everything.
+/// Returns a few lengths of each kind.
 pub fn few() -> Vec<usize> {
     vec![0, 1, 16, 33, 64, 100, 257, 600]
 }
 
 fn cases(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>) -> Vec<Case> {
     let of: &Verb = &subject.verbs[verb];
-    let own = |asked: &[usize], own: &[usize], usual: &[usize]| match (asked, own) {
+    let own = |requested: &[usize], own: &[usize], usual: &[usize]| match (requested, own) {
         ([], []) => usual.to_vec(),
         ([], _) => own.to_vec(),
-        (_, []) => asked.to_vec(),
+        (_, []) => requested.to_vec(),
         _ => {
-            let both: Vec<usize> = asked.iter().copied().filter(|n| own.contains(n)).collect();
+            let both: Vec<usize> = requested.iter().copied().filter(|n| own.contains(n)).collect();
             if both.is_empty() { own[..1].to_vec() } else { both }
         }
     };
@@ -153,7 +153,7 @@ fn cases(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: im
     all
 }
 
-/// The cases of one verb, in words.
+/// Returns the group of one verb's cases.
 pub fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>, how: &str) -> Group {
     let cases = cases(subject, row, verb, lengths, cuts);
     let mut keys: Vec<usize> = cases.iter().map(|case| case.key).collect();
@@ -167,18 +167,18 @@ pub fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts
     Group { row, verb, what, cases }
 }
 
-/// Two cuts in the middle, and none.
+/// Returns two cuts in the middle, and none.
 pub fn thirds(n: usize) -> Vec<[usize; 2]> {
     vec![[n / 3, n - n / 5], [n.min(16), n.min(16)]]
 }
 
-/// Every way to cut in three.
+/// Returns every way to cut in three.
 pub fn everywhere(n: usize) -> Vec<[usize; 2]> {
     (0..=n).flat_map(|first| (first..=n).map(move |second| [first, second])).collect()
 }
 
-/// The plan of a program of anybody's: `seal` and `open` at lengths near the edges of vectors and turns of whatever size, other verbs at a few; or, to sweep,
-/// each length. One plan for all rows, so that rows that are one code path show.
+/// Returns the plan of any program: `seal` and `open` at lengths near the boundaries of vectors and iterations of any size, other verbs at a few; or, to
+/// sweep, each length. All rows have one plan, which shows rows that share a code path.
 pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
     let upto = |last: usize| (0..=last).collect::<Vec<usize>>();
     let mut groups = Vec::new();
@@ -186,7 +186,8 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
         let mut add = |keys: &[usize], nonces: &[usize], aads: &[usize], texts: &[usize]| {
             let lengths = Lengths { keys: keys.to_vec(), nonces: nonces.to_vec(), aads: aads.to_vec(), texts: texts.to_vec() };
             let group = group(subject, row, verb, &lengths, thirds, "");
-            let takes = |own: &[usize], asked: &[usize]| own.is_empty() || asked.is_empty() || own.iter().any(|n| asked.contains(n));
+            let takes =
+                |own: &[usize], requested: &[usize]| own.is_empty() || requested.is_empty() || own.iter().any(|n| requested.contains(n));
             if takes(&subject.verbs[verb].keys, keys) && takes(&subject.verbs[verb].nonces, nonces) {
                 groups.push(group);
             }
@@ -215,13 +216,13 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
     groups
 }
 
-/// What is asked for on a row: one verb, or all whose name has that text in it.
+/// Returns the groups of a row: of one verb, or of all verbs whose names contain this text.
 pub fn asked(subject: &Subject, row: usize, verb: &str, lengths: &Lengths, every_cut: bool) -> Vec<Group> {
     let named: Vec<usize> = (0..subject.verbs.len()).filter(|&n| subject.verbs[n].name == verb).collect();
     let holds = |n: &usize| subject.verbs[*n].name.contains(verb);
     let verbs = if named.is_empty() { (0..subject.verbs.len()).filter(holds).collect() } else { named };
     let cuts = if every_cut { everywhere } else { thirds };
-    let or = |asked: &[usize], usual: Vec<usize>| if asked.is_empty() { usual } else { asked.to_vec() };
+    let or = |requested: &[usize], usual: Vec<usize>| if requested.is_empty() { usual } else { requested.to_vec() };
     let lengths = Lengths { aads: or(&lengths.aads, vec![13]), texts: or(&lengths.texts, near()), ..lengths.clone() };
     verbs.iter().map(|&verb| group(subject, row, verb, &lengths, cuts, "")).collect()
 }

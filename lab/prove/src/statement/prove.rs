@@ -1,7 +1,7 @@
-//! One call, held against the standard.
+//! Proves that a call computes the standard's answer.
 
 use crate::{
-    machine::ways::Ways,
+    machine::path::Path,
     machine::{self, Decoded, Machine, Stop, Word, stop},
     spec::{self, Gcm},
     statement::calls::{AROUND_BOTH, Case, Form, Places, RETURN, Refused, Shape, Subject, Verb, place, row},
@@ -11,14 +11,14 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// Why a call is not proved.
+/// The reason why a call is not proved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
-    /// It computes something else than the standard says, or does what it must not.
+    /// It differs from the standard, or does something forbidden.
     Refuted(String),
-    /// A secret decides where it goes on, or where it touches memory.
+    /// A secret decides a branch or an address.
     Secret(String),
-    /// The interpreter has no meaning for what it does.
+    /// The interpreter has no semantics for an instruction.
     NotUnderstood(String),
 }
 
@@ -33,7 +33,7 @@ impl From<Stop> for Failure {
 }
 
 impl Failure {
-    /// The kind of it, in words.
+    /// Returns its kind in words.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Refuted(_) => "refuted",
@@ -42,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// And of what it is said.
+    /// Adds the subject of the failure.
     pub(crate) fn of(self, what: impl std::fmt::Display) -> Self {
         let with = |why: String| format!("{what}: {why}");
         match self {
@@ -60,26 +60,26 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// What a proof took.
+/// The measures of a proof.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Proved {
     pub steps: u64,
-    /// Arguments of shared functions.
-    pub asked: usize,
-    /// A bound of their degree, and of the degree of all that is compared.
+    /// The number of arguments of shared functions.
+    pub arguments: usize,
+    /// A bound of their degree, and of the degree of all compared bits.
     pub argument: u64,
     pub degree: u64,
-    /// The probability that what is proved is false is below this power of two: docs/proof.md has the calculation.
+    /// The probability that the statement is false is below this power of two: docs/proof.md has the calculation.
     pub bound: f64,
-    /// Hashes of the places of its instructions, and of those of AES and of products without carry.
+    /// Hashes of the addresses of its instructions, and of those of AES and carry-less products.
     pub trace: [u64; 2],
 }
 
 impl Proved {
-    /// `ends`: how often what has come of a call was compared.
+    /// Computes the measures. `ends` is the number of comparisons of a call's results.
     pub(crate) fn new(machine: &Machine<'_>, case: &Case, form: Form, ends: usize) -> Self {
-        let (steps, asked) = (machine.steps, machine.unknown.asked());
-        // The standard's own: a hash of so many blocks, and the comparison of a tag, a product of 128 factors.
+        let (steps, arguments) = (machine.steps, machine.unknown.argument_count());
+        // The standard's own degrees: a hash of these blocks, and the comparison of a tag, a product of 128 factors.
         let blocks = [case.nonce, case.aad, case.text].iter().map(|n| n.div_ceil(16) as u64 + 2).sum::<u64>();
         let own_argument = match form {
             Form::Siv => blocks,
@@ -89,48 +89,48 @@ impl Proved {
         let argument = u64::from(machine.degrees.argument).max(own_argument);
         let degree = u64::from(machine.degrees.worst).max(blocks);
         let square = |n: u64| (n as f64).powi(2);
-        let pairs = square(asked as u64) / 2.0;
-        // Bits that are looked at: of at most four operands an instruction, with the degree that there is by then; and of the last one, and of what is compared at
-        // the end. Each is held against 0, 1, another bit and its opposite, and some are held against hashes. What decides is held against what may decide.
+        let pairs = square(arguments as u64) / 2.0;
+        // Compared bits: those of at most four operands an instruction, with the degree at that time; and of the last one, and of the results at the
+        // end. Each is compared with 0, 1, another bit and its opposite, some with hashes, and conditions with those that may decide.
         let ends = ends as f64;
         let last = ends * (4.0 * 512.0 + 8.0 * (case.text as f64 + 65536.0));
         let decided = machine.degrees.decided.max(128 * blocks);
         let compared = 4.0 * (4.0 * 512.0 * machine.degrees.looked_at + last * square(degree)) + machine.unknown.recognized;
         let sum = pairs * square(argument) + compared + ends * 16.0 * square(decided);
         let sum = if machine.unknown.differs() { 1.25 * sum } else { sum };
-        Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
+        Self { steps, arguments, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }
 
-/// More instructions than any call that is proved takes.
+/// The largest number of instructions of a call.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A greater bound of the error, as a power of two, proves nothing.
+/// The largest accepted bound of the error, as a power of two.
 pub const LEAST: f64 = -64.0;
 
-/// What a call is given, and what must come of it.
+/// A call's inputs and expected outputs.
 #[derive(Debug)]
 pub struct Message {
     pub key: Vec<Byte>,
     pub nonce: Vec<Byte>,
     pub aad: Vec<Byte>,
-    /// The text that is read.
+    /// The input text.
     pub text: Vec<Byte>,
-    /// The tag that is given, and a commitment if the scheme has one.
+    /// The given tag, with a commitment if the scheme has one.
     pub given: Vec<Byte>,
-    /// What the standard makes of it: the other text, and the tag with the commitment.
+    /// The standard's output text, and its tag with the commitment.
     pub other: Vec<Byte>,
     pub tag: Vec<Byte>,
 }
 
 impl Message {
-    /// Symbols, and the standard's answer.
+    /// Makes a message of symbols, with the standard's answer.
     pub fn new(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
         let strings = [case.key, case.nonce, case.aad, case.text, verb.behind()].map(|n| unknown.random.string(n));
         Self::of(unknown, strings, verb)
     }
 
-    /// Numbers.
+    /// Makes a message of numbers.
     pub fn of_numbers(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
         let lengths = [case.key, case.nonce, case.aad, case.text, verb.behind()];
         let strings = lengths.map(|n| (0..n).map(|_| byte(unknown.random.word() as u8)).collect());
@@ -143,21 +143,21 @@ impl Message {
             nonce.iter_mut().for_each(|symbols| *symbols = byte(unknown.random.word() as u8));
         }
         let first: Block = *given.first_chunk().expect("16 bytes");
-        let asked = opens.then_some(&first);
+        let received = opens.then_some(&first);
         let mut commitment = Vec::new();
         let (other, tag) = match form {
-            Form::Gcm | Form::Gmac => Gcm::new(unknown, &key).run(unknown, &nonce, &aad, &text, asked),
-            Form::Xaes => spec::xaes(unknown, &key, &nonce, &aad, &text, asked),
+            Form::Gcm | Form::Gmac => Gcm::new(unknown, &key).run(unknown, &nonce, &aad, &text, received),
+            Form::Xaes => spec::xaes(unknown, &key, &nonce, &aad, &text, received),
             Form::KcXaes => {
                 commitment = spec::xaes_commitment(unknown, &key, &nonce);
-                spec::xaes(unknown, &key, &nonce, &aad, &text, asked)
+                spec::xaes(unknown, &key, &nonce, &aad, &text, received)
             }
             Form::Dndk(commits) => {
                 let (derived, named, tail) = spec::dndk(unknown, &key, &nonce, commits);
                 commitment = named;
-                Gcm::new(unknown, &derived).run(unknown, &tail, &aad, &text, asked)
+                Gcm::new(unknown, &derived).run(unknown, &tail, &aad, &text, received)
             }
-            Form::Siv => spec::siv(unknown, &key, &nonce, &aad, &text, asked),
+            Form::Siv => spec::siv(unknown, &key, &nonce, &aad, &text, received),
             Form::Ctr => {
                 let counter: &Block = nonce.first_chunk().expect("a counter block");
                 (Gcm::new(unknown, &key).ctr(unknown, counter, &text), first)
@@ -172,7 +172,7 @@ impl Message {
         Self { key, nonce, aad, text, given, other, tag }
     }
 
-    /// What is where before the call; `stale` is where nothing but an answer will be.
+    /// Returns the buffers before the call; `stale` fills those that only receive an answer.
     pub fn buffers(&self, verb: &Verb, places: &Places, stale: &[Byte]) -> [(u64, Vec<Byte>); 6] {
         let (n, text, tag) = (self.text.len(), &self.text, &self.given[..]);
         let joined = || [text, tag].concat();
@@ -195,7 +195,7 @@ impl Message {
         ]
     }
 
-    /// What a process is given before the call, and where: its buffers, and last what says what is to be done. The message is one of numbers.
+    /// Returns the bytes to write into a process before the call, with their addresses: its buffers, and the description of the call. The message is one of numbers.
     pub fn inputs(&self, subject: &Subject, case: &Case) -> machine::Result<[(u64, Vec<u8>); 7]> {
         let verb = &subject.verbs[case.verb];
         let stale = vec![byte(0xa5); case.text + verb.behind()];
@@ -216,54 +216,54 @@ fn equal(what: &str, code: &[Byte], standard: &[Byte]) -> Result<(), Failure> {
     }
 }
 
-/// Bytes that have come into registers and onto the stack, are no numbers, and are not what everybody may know (ciphertext, tag, AAD, nonce) or what
-/// stood in registers and below the stack before the call.
+/// Returns the numbers of bytes in registers and on the stack that are neither numbers, nor public (ciphertext, tag, AAD, nonce), nor were there
+/// before the call.
 fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, has_512: bool) -> (usize, usize) {
     let ciphertext = if opens { &message.text } else { &message.other };
-    // What seals tells its tag. What opens does not: whoever knows the right tag of a text can forge it.
+    // Sealing reveals its tag. Opening does not: the right tag of a text allows a forgery.
     let computed: &[Byte] = if opens { &[] } else { &message.tag };
     let unused = machine.memory.unused();
     let public: HashSet<&Byte> =
         [&ciphertext[..], &message.given[..], computed, &message.aad, &message.nonce, first, &unused].into_iter().flatten().collect();
     let is_secret = |byte: &Byte| number(byte).is_none() && !public.contains(byte);
     let stack = machine.memory.left().iter().filter(|(_, byte)| is_secret(byte)).count();
-    // A row without AVX-512 cannot reach registers 16 to 31. The C library's `memcpy` can, where the processor has them.
+    // A row without AVX-512 cannot write registers 16 to 31. The C library's `memcpy` can, if the processor has them.
     let has_more = |i: usize| has_512 || !(16 * 64..32 * 64).contains(&i);
     let registers = machine.registers();
     let secret = registers.iter().enumerate().filter(|(i, byte)| has_more(*i) && is_secret(byte));
     (stack, secret.count())
 }
 
-/// More ways than these are not gone.
-const WAYS: usize = 40;
+/// The largest number of paths.
+const MAX_PATHS: usize = 40;
 
-/// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
-/// that. Where a secret decides, both ways are gone, to say what comes of each.
+/// Proves one call for all keys, nonces, AADs and texts of these lengths, and with `wiped` that no secrets remain if the verb promises that.
+/// Where a secret decides, both paths are followed, to report the result of each.
 pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, limit: u64, wiped: bool) -> Result<Proved, Failure> {
     let (mut todo, mut ends, mut condition, mut gone) = (vec![(Vec::new(), Vec::new())], Vec::new(), None, 0);
     let mut is_public = true;
-    while let Some((chosen, facts)) = todo.pop().filter(|_| gone < WAYS) {
+    while let Some((chosen, facts)) = todo.pop().filter(|_| gone < MAX_PATHS) {
         gone += 1;
-        let (mut ways, mut answer) = (Ways::of(chosen), None);
-        let end = prove_way(subject, decoded, case, seed, limit, wiped, (&mut ways, &facts, &mut answer));
-        let Some((place, known, of_public)) = ways.parts else {
+        let (mut path, mut answer) = (Path::of(chosen), None);
+        let end = prove_path(subject, decoded, case, seed, limit, wiped, (&mut path, &facts, &mut answer));
+        let Some((place, known, of_public)) = path.parts else {
             if condition.is_none() {
                 return end;
             }
             ends.push((end, answer));
             continue;
         };
-        // The first that is about a secret is told.
+        // The first condition on a secret is reported.
         if condition.is_none() || is_public && !of_public {
             condition = Some(place);
         }
         is_public &= of_public;
         for (outcome, fact) in [true, false].into_iter().zip(known.into_iter().rev()) {
-            todo.push(([&ways.chosen[..], &[outcome]].concat(), [&facts[..], &[fact]].concat()));
+            todo.push(([&path.chosen[..], &[outcome]].concat(), [&facts[..], &[fact]].concat()));
         }
     }
     let condition = condition.unwrap_or_default();
-    // What everybody may know may decide.
+    // Public values may decide.
     if is_public && todo.is_empty() {
         let worst = |a: Proved, b: Proved| Proved { steps: a.steps + b.steps, ..if a.bound < b.bound { b } else { a } };
         let ends: Result<Vec<Proved>, Failure> = ends.into_iter().map(|(end, _)| end).collect();
@@ -282,20 +282,20 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     Err(Failure::Secret(format!("{condition}. Of {} ways that were gone {right} give what the standard says{more}", ends.len())))
 }
 
-/// So many calls one after the other.
+/// The largest number of consecutive calls.
 const CALLS: usize = 4;
 
-/// One of the ways that a call goes, and what it answers. Where it leaves numbers behind, in statics or in what it allocates, another call from there on goes the
-/// same way, with a message of its own in the same buffers, until one leaves all as it was: so does each behind it, then. (What an allocator keeps is left out of that,
-/// but for the second call.)
-fn prove_way(
+/// Follows one path of a call. If the call leaves numbers in statics or in allocated memory, another call from there must take this path, with a
+/// message of its own in these buffers, until one leaves all unchanged: then each later one does, too. (The allocator's own data is exempt, except for
+/// the second call.)
+fn prove_path(
     subject: &Subject,
     decoded: &mut Decoded,
     case: &Case,
     seed: Seed,
     limit: u64,
     wiped: bool,
-    (ways, facts, answer): (&mut Ways, &[Option<Fact>], &mut Option<Word>),
+    (path, facts, answer): (&mut Path, &[Option<Fact>], &mut Option<Word>),
 ) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
@@ -303,10 +303,10 @@ fn prove_way(
     machine.unknown.facts = facts.to_vec();
     let mut calls = 0;
     loop {
-        let mut told = None;
-        let ended = call(subject, &mut machine, case, limit, wiped, (ways, &mut told));
+        let mut result = None;
+        let ended = call(subject, &mut machine, case, limit, wiped, (path, &mut result));
         if calls == 0 {
-            *answer = told;
+            *answer = result;
         }
         let left = ended.map_err(|failure| if calls == 0 { failure } else { failure.of(format_args!("call {}", calls + 1)) })?;
         calls += 1;
@@ -326,23 +326,23 @@ fn prove_way(
     Ok(proved)
 }
 
-/// One call of a machine that is about to call; where it has left another number than was there, if anywhere, and whether
-/// that is not of the allocator.
+/// Runs one call of a prepared machine. Returns the address of a changed number, if any, and whether it is outside of the allocator's
+/// data.
 fn call(
     subject: &Subject,
     machine: &mut Machine<'_>,
     case: &Case,
     limit: u64,
     wiped: bool,
-    (ways, answer): (&mut Ways, &mut Option<Word>),
+    (path, answer): (&mut Path, &mut Option<Word>),
 ) -> Result<Option<(u64, bool)>, Failure> {
     let verb = &subject.verbs[case.verb];
-    machine.ways = Some(std::mem::take(ways));
+    machine.path = Some(std::mem::take(path));
     let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
     let ciphertext = if verb.opens { &message.text } else { &message.other };
-    if let Some(ways) = &mut machine.ways {
-        ways.public.extend([&message.nonce, &message.aad, ciphertext].into_iter().flatten().flatten());
+    if let Some(path) = &mut machine.path {
+        path.public.extend([&message.nonce, &message.aad, ciphertext].into_iter().flatten().flatten());
     }
 
     let stale = machine.unknown.random.string(case.text + verb.behind());
@@ -356,7 +356,7 @@ fn call(
     if verb.tag > message.tag.len() {
         return Err(Failure::NotUnderstood(format!("a tag of {} bytes, where the scheme has {}", verb.tag, message.tag.len())));
     }
-    // All that may decide: whether the tags are equal.
+    // Only the equality of the tags may decide.
     let differ: Vec<Bit> = (0..verb.tag).flat_map(|i| xor(&message.tag[i], &message.given[i])).collect();
     let equal_tags = none(&differ);
     if verb.opens {
@@ -369,10 +369,10 @@ fn call(
     let limit = machine.steps.saturating_add(limit);
     let ended = machine.run_to(RETURN, limit);
     machine.memory.own = None;
-    *ways = machine.ways.take().unwrap_or_default();
+    *path = machine.path.take().unwrap_or_default();
     ended?;
-    let told = machine.answer().clone();
-    *answer = Some(told.clone());
+    let result = machine.answer().clone();
+    *answer = Some(result.clone());
 
     let first = [machine.marked.take().unwrap_or_default(), entry].concat();
     if wiped
@@ -386,14 +386,14 @@ fn call(
         return refuted("a register of the caller is not what it was");
     }
     let accepts = !verb.opens || case.right;
-    if told != Word::Number(u64::from(!accepts)) {
-        return refuted(format!("the answer is {}, and should be {}", told.said(), u64::from(!accepts)));
+    if result != Word::Number(u64::from(!accepts)) {
+        return refuted(format!("the answer is {}, and should be {}", result.text(), u64::from(!accepts)));
     }
     if verb.opens && machine.asked != [equal_tags] {
         return refuted("it accepts without a look at the tag");
     }
     let text = machine.memory.string(places.to, places.to_len)?;
-    let told = machine.memory.string(places.tag, verb.behind())?;
+    let tag_now = machine.memory.string(places.tag, verb.behind())?;
     let (body, behind) = text.split_at(n.min(text.len()));
     let tagged = !matches!(verb.form, Form::Ctr | Form::Blocks);
     if verb.opens && !case.right {
@@ -407,13 +407,13 @@ fn call(
     }
     match verb.shape {
         _ if verb.opens || !tagged => {
-            equal("the tag that was given", &told, tag)?;
+            equal("the tag that was given", &tag_now, tag)?;
             equal("the tag behind the text", behind, if behind.is_empty() { behind } else { tag })?;
         }
         Shape::InPlaceBehind | Shape::Behind => equal("the tag", behind, &message.tag)?,
-        _ => equal("the tag", &told, &message.tag)?,
+        _ => equal("the tag", &tag_now, &message.tag)?,
     }
-    // What it wrote elsewhere are statics that hold numbers, and what it allocates: each byte was looked at when it was written.
+    // Other writes are to statics that hold numbers and to allocated memory: each byte was checked when it was written.
     let own = subject.own(case, &places);
     let mut others = machine.memory.changed();
     others.retain(|at| !own.ranges.iter().any(|range| range.contains(at)) && !matches!(machine.memory.number(*at, 1), Ok(None)));

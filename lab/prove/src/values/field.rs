@@ -1,8 +1,8 @@
-//! Where formal polynomials over GF(2) are evaluated: two points of GF(2^64) at once.
+//! Evaluates formal polynomials over GF(2) at two points of GF(2^64).
 //!
-//! A [`Bit`] is what a polynomial is at two random points, which are drawn independently. A polynomial that is
+//! A [`Bit`] is the value of a polynomial at two random points, which are drawn independently. A polynomial that is
 //! not zero, of degree d, is zero at one of them with a probability of at most d / 2^64 (Schwartz, Zippel), at
-//! both with the square of that. So two polynomials that differ are told apart.
+//! both with the square of that. So different polynomials are distinguished.
 //! The constants 0 and 1 are themselves at each point; nothing else is a number.
 
 use std::ops::{BitXor, BitXorAssign, Range};
@@ -44,7 +44,7 @@ impl From<bool> for Bit {
 }
 
 impl Bit {
-    /// The number that it is, if it is one.
+    /// Returns the number, if it is one.
     #[inline(always)]
     pub fn number(self) -> Option<bool> {
         match self {
@@ -59,7 +59,7 @@ impl Bit {
         self ^ I
     }
 
-    /// The product of polynomials.
+    /// Returns the product of polynomials.
     pub fn times(self, other: Bit) -> Bit {
         match (self, other) {
             (O, _) | (_, O) => O,
@@ -72,16 +72,16 @@ impl Bit {
         }
     }
 
-    /// What times this is one, at each point; of zero there is none.
+    /// Returns the inverse at each point, or `None` for zero.
     pub fn inverse(self) -> Bit {
         // To the power of 2^64 - 2.
         let squares = std::iter::successors(Some(self.times(self)), |square| Some(square.times(*square)));
         squares.take(63).fold(I, Bit::times)
     }
 
-    /// Both. Of two bits that are one and the same it is that bit, where a product would be a square: another
-    /// polynomial for one function. Products of GHASH are polynomials in code and standard alike, and do
-    /// not come here.
+    /// Returns the AND of two bits. For equal bits it is the bit, where a product would be a square: another
+    /// polynomial for one function. Products of GHASH are polynomials in code and standard alike, and are not computed
+    /// here.
     pub fn and(self, other: Bit) -> Bit {
         if self == other {
             self
@@ -92,7 +92,7 @@ impl Bit {
         }
     }
 
-    /// Whether both of two bits is a product that is no number and neither of them.
+    /// Returns true if the AND of two bits is a product that is neither a number nor one of them.
     pub fn multiplies(self, other: Bit) -> bool {
         self.number().is_none() && other.number().is_none() && self != other && self != other.inverted()
     }
@@ -102,13 +102,13 @@ impl Bit {
     }
 }
 
-/// One if all of these are zero. However code folds bits by OR, this polynomial is what comes of it, as long as
-/// each bit is in it once.
+/// Returns one if all of these are zero. Code that folds bits by OR in any order computes this polynomial, as long as
+/// it uses each bit once.
 pub fn none<'a>(bits: impl IntoIterator<Item = &'a Bit>) -> Bit {
     bits.into_iter().fold(I, |product, &bit| product.times(bit.inverted()))
 }
 
-/// A byte that is a number.
+/// Returns a byte that is a number.
 pub fn byte(n: u8) -> Byte {
     std::array::from_fn(|i| Bit::from(n >> i & 1 == 1))
 }
@@ -117,18 +117,18 @@ pub fn bytes(of: &[u8]) -> Vec<Byte> {
     of.iter().map(|&n| byte(n)).collect()
 }
 
-/// The number that these bits are, if all of them are.
+/// Returns the number of these bits, if all of them are numbers.
 #[inline]
 pub fn number(bits: &[Bit]) -> Option<u64> {
     bits.iter().enumerate().try_fold(0, |n, (i, bit)| Some(n | u64::from(bit.number()?) << i))
 }
 
-/// Bytes, if all of them are numbers.
+/// Returns the bytes, if all of them are numbers.
 pub fn numbers(bytes: &[Byte]) -> Option<Vec<u8>> {
     bytes.iter().map(|byte| Some(number(byte)? as u8)).collect()
 }
 
-/// The lowest `N` bits of a number.
+/// Returns the lowest `N` bits of a number.
 pub fn lifted<const N: usize>(n: u64) -> [Bit; N] {
     std::array::from_fn(|i| Bit::from(i < 64 && n >> i & 1 == 1))
 }
@@ -156,11 +156,11 @@ impl Sums {
                 *low ^= u128::from(q.0);
                 *high ^= u128::from(q.1);
             }),
-            // SAFETY: what is asked for is what the function needs.
+            // SAFETY: the processor has the features of the function.
             _ if is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx512f") => unsafe {
                 wide::add(low, high, p, q);
             },
-            // SAFETY: a machine without carry-less multiplication has none of the rows that are proved; `main` asks.
+            // SAFETY: `main` has checked for carry-less multiplication.
             _ => unsafe { narrow::add(low, high, p, q) },
         }
     }
@@ -191,7 +191,7 @@ mod narrow {
         }
     }
 
-    /// Modulo x^64 + x^4 + x^3 + x + 1.
+    /// Reduces modulo x^64 + x^4 + x^3 + x + 1.
     #[target_feature(enable = "pclmulqdq")]
     pub(super) fn reduce(x: u128) -> u64 {
         let once = product((x >> 64) as u64, 0x1b);
@@ -206,7 +206,7 @@ mod wide {
         __m512i, _mm512_clmulepi64_epi128, _mm512_loadu_si512, _mm512_set_epi64, _mm512_storeu_si512, _mm512_xor_si512,
     };
 
-    /// Four at a time.
+    /// Adds products, four at a time.
     #[target_feature(enable = "pclmulqdq,vpclmulqdq,avx512f")]
     pub(super) fn add(low: &mut [u128], high: &mut [u128], p: Bit, q: &[Bit]) {
         let (a, b) = (p.0 as i64, p.1 as i64);
@@ -227,12 +227,12 @@ mod wide {
     }
 }
 
-/// Elements of `bits` bits each in a vector of `n`.
+/// Returns the ranges of elements of `bits` bits each in a vector of `n`.
 pub fn elements(n: usize, bits: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n / bits).map(move |j| j * bits..(j + 1) * bits)
 }
 
-/// Bits, and for each eight of them a bound of the degree of their polynomials.
+/// Bits, with a bound of the degree of their polynomials for each eight of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     pub bits: Vec<Bit>,
@@ -257,7 +257,7 @@ impl Vector {
         self.degrees.resize(bits / 8, 0);
     }
 
-    /// Some of the bits, whole bytes of them.
+    /// Returns a part of the bits, in whole bytes.
     pub fn part(&self, range: Range<usize>) -> Self {
         Self { bits: self.bits[range.clone()].to_vec(), degrees: self.degrees[range.start / 8..range.end / 8].to_vec() }
     }
@@ -267,13 +267,13 @@ impl Vector {
         self.degrees.extend_from_slice(&part.degrees);
     }
 
-    /// Puts others in the place of some.
+    /// Replaces a part of the bits.
     pub fn replace(&mut self, at: usize, part: &Self) {
         self.bits[at..at + part.len()].copy_from_slice(&part.bits);
         self.degrees[at / 8..at / 8 + part.degrees.len()].copy_from_slice(&part.degrees);
     }
 
-    /// The greatest degree of a part.
+    /// Returns the largest degree of a part.
     pub fn degree(&self, range: Range<usize>) -> u32 {
         self.degrees[range.start / 8..range.end.div_ceil(8)].iter().copied().fold(0, u32::max)
     }

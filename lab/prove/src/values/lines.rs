@@ -1,11 +1,11 @@
-//! Numbers that nobody knows and that may decide nevertheless: linear functions of a length and of a count of turns.
+//! Unknown numbers that may decide: linear functions of a length and of a count of iterations.
 //!
-//! A [`Line`] is `a x + b y + c`, where x and y are integers of which only a convex region is known. Everywhere else in the interpreter it
-//! is 64 bits like any other: those below the greatest power of two that divides `a` and `b` are numbers, and those above are symbols, one set
-//! for each such function; so code and standard that compute one function get one set, and whoever shifts it or swaps its bytes
-//! moves bits. Whoever adds to it, compares it or wants memory there asks whether bits are a line, and calculates with that. A comparison has an
-//! outcome if it is one and the same in all of the region, which the corners tell; otherwise the interpreter stops, and [`Lines::doubt`] says
-//! where the outcome changes.
+//! A [`Line`] is `a x + b y + c`, where x and y are integers of which only a convex region is known. Elsewhere in the interpreter it
+//! is 64 ordinary bits: those below the greatest power of two that divides `a` and `b` are numbers, and those above are symbols, one set
+//! for each such function. So code and standard that compute one function get one set, and shifts and byte swaps of it move bits. Additions,
+//! comparisons and addresses check whether bits are a line, and calculate with it. A comparison has an outcome if this is constant over
+//! the region, which its corners decide; otherwise the interpreter stops, and [`Lines::doubt`] has the line where the outcome
+//! changes.
 
 use super::{
     field::{Bit, O, lifted, number},
@@ -58,12 +58,12 @@ impl Line {
     }
 }
 
-/// Which lines there are, and the symbols of each.
+/// The lines, and the symbols of each.
 #[derive(Debug)]
 pub struct Lines {
-    /// The region is within these corners.
+    /// The corners of the region.
     corners: Vec<Point>,
-    /// Memory whose address is greater by this in each turn stands for itself in all turns: its address is that at the point of reference.
+    /// Memory whose address grows by this in each iteration is represented by its address at the point of reference.
     pub stride: Point,
     pub reference: Point,
     random: Random,
@@ -71,13 +71,13 @@ pub struct Lines {
     /// The first symbol of each core.
     known: Map<Bit, Line>,
     all: Set<Bit>,
-    /// What has just been compared is negative in a part of the region, and zero or positive in another.
+    /// The last comparison's difference, if it is negative in a part of the region only.
     pub doubt: Cell<Option<Line>>,
-    /// Flags are of bits that belong to lines, but are none: public, and not decided. What branches do then, if both ways are gone; how many
-    /// have been asked for.
+    /// Flags depend on bits of lines that form no line: public, and undecided. Then the outcomes of branches if all paths are followed, and the number
+    /// of those taken so far.
     pub is_public: bool,
-    pub ways: Option<(Vec<bool>, usize)>,
-    /// What was filled with one number as a whole: from where on, so many bytes, that number.
+    pub branches: Option<(Vec<bool>, usize)>,
+    /// Memory that was filled with a number: its start, its length, and the number.
     pub filled: Option<(Line, Line, u64)>,
 }
 
@@ -95,18 +95,18 @@ impl Lines {
             all: Set::default(),
             doubt: Cell::new(None),
             is_public: false,
-            ways: None,
+            branches: None,
             filled: None,
         }
     }
 
-    /// Least and greatest value.
+    /// Returns the least and the greatest value.
     pub fn range(&self, line: &Line) -> (i128, i128) {
         let values = self.corners.iter().map(|corner| line.at(corner));
         values.fold((i128::MAX, i128::MIN), |(least, most), value| (least.min(value), most.max(value)))
     }
 
-    /// Its 64 bits.
+    /// Returns its 64 bits.
     pub fn bits(&mut self, line: &Line) -> [Bit; 64] {
         if line.is_number() {
             return lifted(line.plus as u64);
@@ -125,7 +125,7 @@ impl Lines {
         std::array::from_fn(|i| if i < below { Bit::from(line.plus >> i & 1 == 1) } else { symbols[i - below] })
     }
 
-    /// The line of which these are the bits, from the lowest one on, and all above are zeros.
+    /// Returns the line with these lowest bits, and zeros above.
     pub fn line(&self, bits: &[Bit]) -> Option<Line> {
         let Some(first) = bits.iter().position(|bit| bit.number().is_none()) else {
             return number(bits).map(|n| Line::number(n.into()));
@@ -141,7 +141,7 @@ impl Lines {
         Some(line.add_number(low.into()))
     }
 
-    /// The core of which these bits are all that is left when it is moved down by so many bits: zero is then what is less than a power of two.
+    /// Returns the core that leaves these bits when shifted down, and the shift: zero is then a value less than a power of two.
     pub(crate) fn moved_down(&self, bits: &[Bit]) -> Option<(Line, usize)> {
         self.cores.iter().find_map(|(core, own)| {
             let by = own.iter().position(|bit| bit.number().is_none() && *bit == bits[0])?;
@@ -150,28 +150,28 @@ impl Lines {
         })
     }
 
-    /// All of these bits are numbers, or bits of lines.
+    /// Returns true if all of these bits are numbers, or bits of lines.
     pub(crate) fn is_public(&self, bits: &[Bit]) -> bool {
         bits.iter().all(|bit| bit.number().is_some() || self.all.contains(bit))
     }
 
-    /// Which way to go.
-    pub fn way(&mut self) -> Option<bool> {
-        let (ways, asked) = self.ways.as_mut().filter(|_| self.is_public)?;
-        if *asked == ways.len() {
-            ways.push(false);
+    /// Returns the outcome of the next branch on the path.
+    pub fn branch(&mut self) -> Option<bool> {
+        let (branches, taken) = self.branches.as_mut().filter(|_| self.is_public)?;
+        if *taken == branches.len() {
+            branches.push(false);
         }
-        *asked += 1;
-        Some(ways[*asked - 1])
+        *taken += 1;
+        Some(branches[*taken - 1])
     }
 
-    /// All cores, and the symbols of each with their places.
+    /// Returns all cores, and the symbols of each with their positions.
     pub fn origins(&self) -> Vec<(Line, Vec<(Bit, usize)>)> {
         let symbols = |bits: &[Bit; 64]| bits.iter().copied().zip(0..).filter(|(bit, _)| bit.number().is_none()).collect();
         self.cores.iter().map(|(core, bits)| (*core, symbols(bits))).collect()
     }
 
-    /// Modulo 2^n, if it is one line in all of the region.
+    /// Reduces modulo 2^n, if the result is one line in the whole region.
     pub(crate) fn settled(&self, raw: &Line, n: usize) -> Option<(Line, i128)> {
         let (least, most) = self.range(raw);
         let turns = least >> n;
@@ -182,7 +182,7 @@ impl Lines {
         Some((raw.add_number(-(turns << n)), turns))
     }
 
-    /// Whether it is zero, or how that is not known.
+    /// Returns whether it is zero, or sets `doubt` if that is unknown.
     pub(crate) fn is_zero(&self, line: &Line) -> Option<bool> {
         let (least, most) = self.range(line);
         if least > 0 || most < 0 {
@@ -208,7 +208,7 @@ mod tests {
         let rest = |by: usize| -> Vec<Bit> { bits[by..].iter().copied().chain(std::iter::repeat_n(O, by)).collect() };
         for by in [1, 5, 31] {
             assert_eq!(lines.moved_down(&rest(by)), Some((line, by)));
-            // A bit is missing, inverted, or in another place.
+            // A missing, inverted or moved bit.
             let mut less = rest(by);
             less[2] = O;
             assert_eq!(lines.moved_down(&less), None);
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What is calculated with lines is what is calculated with their values.
+    /// Calculations with lines agree with those with their values.
     #[test]
     fn lines_are_added_as_their_values_are() {
         let (a, b, point) = (Line { times: [3, -7], plus: 11 }, Line { times: [5, 13], plus: -2 }, [17, 29]);
@@ -230,7 +230,7 @@ mod tests {
         assert!(Line::number(5).is_number() && !a.is_number());
     }
 
-    /// A line has the same bits wherever it is asked for, its lowest ones as numbers; and of them it is found again, moved or whole, and from no others.
+    /// A line always has equal bits, with numbers as its lowest ones; it is found from them, shifted or whole, and from no others.
     #[test]
     fn lines_and_their_bits() {
         let mut lines = Lines::new(vec![[0, 0], [1000, 0], [0, 50]], 1, 2);
@@ -242,14 +242,14 @@ mod tests {
             let below = times.iter().filter(|n| **n != 0).map(|n| n.trailing_zeros()).min().unwrap() as usize;
             assert_eq!(number(&bits[..below]), Some(plus as u64 & ((1 << below) - 1)));
             assert!(bits[below].number().is_none() && bits[63] == O);
-            // Whoever cuts off what is not zero has no line, nor who changes a bit.
+            // Bits cut above, or changed, are no line.
             assert_eq!(lines.line(&bits[..below + 3]), None);
             assert_eq!(lines.line(&bits[..32]), Some(line));
             let mut other = bits;
             other[below + 1] = other[below + 1].inverted();
             assert_eq!(lines.line(&other), None);
             assert!(lines.is_public(&bits));
-            // Greater by a power of two: moved up.
+            // Shifted up: multiplied by a power of two.
             assert_eq!(lines.line(&[&[O; 3], &bits[..61]].concat()), Some(line.scaled(8)));
         }
         assert_eq!(lines.line(&lifted::<64>(77)), Some(Line::number(77)));
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(lines.origins().len(), 4); // two have one core
     }
 
-    /// What is not so in all of the region is in doubt, with a line that changes its sign where that changes.
+    /// An outcome that changes in the region is in doubt, with a line that changes its sign at the change.
     #[test]
     fn what_is_so_in_all_of_the_region() {
         let lines = Lines::new(vec![[0, 0], [100, 0], [0, 7]], 1, 2);
@@ -289,15 +289,15 @@ mod tests {
         assert_eq!(lines.is_zero(&Line::number(0)), Some(true));
     }
 
-    /// All ways are gone one after the other, if what decides is public.
+    /// All paths are followed one after the other, if public values decide.
     #[test]
-    fn ways_are_asked_for_in_order() {
+    fn branches_are_taken_in_order() {
         let mut lines = Lines::new(vec![[0, 0], [9, 0]], 1, 2);
-        assert_eq!(lines.way(), None);
-        lines.ways = Some((vec![true], 0));
-        assert_eq!(lines.way(), None);
+        assert_eq!(lines.branch(), None);
+        lines.branches = Some((vec![true], 0));
+        assert_eq!(lines.branch(), None);
         lines.is_public = true;
-        assert_eq!([lines.way(), lines.way(), lines.way()], [Some(true), Some(false), Some(false)]);
-        assert_eq!(lines.ways, Some((vec![true, false, false], 3)));
+        assert_eq!([lines.branch(), lines.branch(), lines.branch()], [Some(true), Some(false), Some(false)]);
+        assert_eq!(lines.branches, Some((vec![true, false, false], 3)));
     }
 }

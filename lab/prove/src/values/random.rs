@@ -1,4 +1,4 @@
-//! Points that are drawn at random, and maps by them.
+//! Random points, and maps with them as keys.
 
 use super::field::{Bit, Byte};
 use rand_chacha::{
@@ -12,10 +12,10 @@ use std::{
     io::Read,
 };
 
-/// What the points of a run are drawn from.
+/// The seed of the random points of a run.
 pub type Seed = u128;
 
-/// A seed that nobody can have known when the program was compiled.
+/// Draws a seed, which was unknown when the program was compiled.
 pub fn drawn() -> Result<Seed, String> {
     let mut seed = [0; 16];
     let mut file = File::open("/dev/urandom").map_err(|e| format!("/dev/urandom: {e}"))?;
@@ -23,12 +23,12 @@ pub fn drawn() -> Result<Seed, String> {
     Ok(Seed::from_le_bytes(seed))
 }
 
-/// Points that are drawn at random.
+/// A generator of random points.
 #[derive(Clone, Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// `stream` makes sequences of one seed independent.
+    /// Makes a generator. `stream` makes sequences of one seed independent.
     pub fn new(seed: Seed, stream: u64) -> Self {
         let mut bytes = [0; 32];
         bytes[..16].copy_from_slice(&seed.to_le_bytes());
@@ -41,7 +41,7 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A bit of which nothing is known: a variable, at its two points. Not 0 and not 1 at either.
+    /// Returns an unknown bit: a variable at its two points, which is neither 0 nor 1 at either.
     pub fn symbol(&mut self) -> Bit {
         let mut point = || loop {
             let n = self.word();
@@ -61,10 +61,10 @@ impl Random {
     }
 }
 
-/// A map by points, which are random already.
+/// A map with points as keys, which are random already.
 pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
 
-/// A hash of random words.
+/// A hash function for random words.
 #[derive(Default, Clone, Debug)]
 pub struct Fold(u64);
 

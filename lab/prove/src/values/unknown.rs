@@ -1,8 +1,8 @@
-//! What is not known: inputs, what registers held before, and functions that are not interpreted.
+//! Unknown values: inputs, earlier contents of registers, and uninterpreted functions.
 //!
-//! The S-box is a function of a byte, of which no more is used than that it is one: its value for a byte that is
-//! not a number is eight fresh symbols, and the same ones each time. Code and standard ask one table. Addition
-//! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
+//! The S-box is an uninterpreted function of a byte: its value for a byte that is
+//! not a number is eight symbols, fresh for each such byte. Code and standard share its table. Addition
+//! of a number to 32 bits that are not numbers is another function, of which only (x + a) + b = x + (a + b) is known.
 
 use super::{
     field::{Bit, Byte, O, Vector, byte, lifted, none, number, xor},
@@ -11,16 +11,16 @@ use super::{
 };
 use std::sync::LazyLock;
 
-/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
+/// A degree that is examined further: terms of a high degree may have cancelled.
 pub const MANY: u32 = 64;
 
 /// 32 bits, the least significant first.
 pub type Word32 = [Bit; 32];
 
-/// Of the lowest byte of a word, plus a number: the least and the greatest that it can be.
+/// The least and the greatest value of the lowest byte of a word plus a number.
 pub type Fact = (Word32, u32, [u32; 2]);
 
-/// Functions that code and standard share.
+/// The functions that code and standard share.
 #[derive(Debug)]
 pub struct Unknown {
     pub random: Random,
@@ -28,23 +28,23 @@ pub struct Unknown {
     remembered: Map<Byte, Byte>,
     forgotten: usize,
     real: [u8; 256],
-    /// What each sum was made of.
+    /// The summands of each sum.
     sums: Map<Word32, (Word32, u32)>,
     made: Map<(Word32, u32), Word32>,
-    /// Words by their lowest byte: of what each is the sum.
+    /// The summands of words by their lowest byte.
     lowest: Map<Byte, (Word32, u32)>,
     carries: Map<(Word32, u32), Bit>,
     differences: Map<(Byte, Byte), (Byte, Bit)>,
-    /// What is known of lowest bytes, on the way that is gone: for each condition; and how many of these have been met.
+    /// The facts about lowest bytes on the current path, one for each condition; and the number of conditions so far.
     pub facts: Vec<Option<Fact>>,
     pub met: usize,
-    /// Numbers that are linear in a length, where one is not known.
+    /// The numbers that are linear in an unknown length.
     pub lines: Option<Lines>,
-    /// Bits of hashes, and their degree: what the standard has on its way.
+    /// The bits of the standard's intermediate hashes, with their degree.
     hashes: Map<Bit, u32>,
-    /// Bits that are a sum of two, where a byte was made less by one: what it was, and whether it has changed.
+    /// The bits of a byte less one, each a sum of two: its former bit, and whether it has changed.
     pub changed: Map<Bit, (Bit, Bit)>,
-    /// The greatest degree of hashes; and of each time that a bit was held against one of these, or of what has changed, the square of the degree.
+    /// The greatest degree of hashes; and the sum of squared degrees of comparisons with hashes and changed bits.
     most: u32,
     pub recognized: f64,
 }
@@ -74,7 +74,7 @@ impl Unknown {
         }
     }
 
-    /// The S-box of a byte.
+    /// Returns the S-box of a byte.
     pub fn sbox(&mut self, of: Byte) -> Byte {
         if let Some(n) = number(&of) {
             return byte(self.real[n as usize]);
@@ -82,7 +82,7 @@ impl Unknown {
         *self.sbox.entry(of).or_insert_with(|| self.random.symbols())
     }
 
-    /// `of` + `n` modulo 2^32.
+    /// Returns `of` + `n` modulo 2^32.
     pub fn add32(&mut self, of: &Word32, n: u32) -> Word32 {
         if let Some(of) = number(of) {
             return lifted(u64::from((of as u32).wrapping_add(n)));
@@ -98,7 +98,7 @@ impl Unknown {
         let lowest = |word: &Word32| *word.first_chunk().expect("a byte");
         self.lowest.entry(lowest(&base)).or_insert((base, 0));
         let mut new: Word32 = std::array::from_fn(|_| self.random.symbol());
-        // Where nothing is carried out of the lowest byte, the others stay.
+        // Without a carry out of the lowest byte, the others stay.
         if Self::range_by(&self.facts, &base, sum.wrapping_sub(1))[1] < 255 {
             let before = self.add32(&base, sum.wrapping_sub(1));
             new[8..].copy_from_slice(&before[8..]);
@@ -109,13 +109,13 @@ impl Unknown {
         new
     }
 
-    /// `of` + `n` modulo 2^8: the lowest byte of a sum of 32 bits, if it is one of these.
+    /// Returns `of` + `n` modulo 2^8: the lowest byte of a sum of 32 bits, if it is one of these.
     pub fn add8(&mut self, of: &Byte, n: u8) -> Byte {
         let (word, before) = self.origin(of).unwrap_or_else(|| (std::array::from_fn(|i| if i < 8 { of[i] } else { O }), 0));
         *self.add32(&word, before.wrapping_add(n.into())).first_chunk().expect("a byte")
     }
 
-    /// What is carried out of the sum of 32 bits and a number.
+    /// Returns the carry of the sum of 32 bits and a number.
     pub fn carry32(&mut self, of: &Word32, n: u32) -> Bit {
         if let Some(of) = number(of) {
             return Bit::from((of as u32).checked_add(n).is_none());
@@ -123,7 +123,7 @@ impl Unknown {
         *self.carries.entry((*of, n)).or_insert_with(|| self.random.symbol())
     }
 
-    /// `a` - `b` modulo 2^8, and whether `a` is less. Of that is known: neither is less if they are equal, and one is if they are not; so of the two answers one
+    /// Returns `a` - `b` modulo 2^8, and whether `a` is less. Known of "less": neither is less if they are equal, and one is if they are not; so of the two answers one
     /// is a variable, and the other follows. With e for "equal", a point of the surface (1 + l)(1 + m) = e is what l and the bytes choose, and m is
     /// 1 + e / (1 + l). A polynomial that vanishes for all these points is a multiple of (1 + l)(1 + m) + e: this is linear in m, and 1 + l, its coefficient, has no
     /// factor with e in common, because e does not have l (Gauss' lemma). So the polynomial vanishes for all bytes. A polynomial of degree d has m at most d / 9 times, since m
@@ -142,17 +142,17 @@ impl Unknown {
         (low, less)
     }
 
-    /// Whether there is such a difference.
+    /// Returns true if there is such a difference.
     pub fn differs(&self) -> bool {
         !self.differences.is_empty()
     }
 
-    /// The word, and the number added to it, of whose sum this is the lowest byte.
+    /// Returns the word and the number whose sum has this lowest byte.
     pub fn origin(&self, of: &Byte) -> Option<(Word32, u32)> {
         self.lowest.get(of).copied()
     }
 
-    /// The least and the greatest that this byte can be, on this way.
+    /// Returns the least and the greatest value of this byte on the current path.
     pub fn range(&self, of: &Byte) -> [u32; 2] {
         self.origin(of).map_or([0, 255], |(word, n)| Self::range_by(&self.facts[..self.met], &word, n))
     }
@@ -161,7 +161,7 @@ impl Unknown {
         let mut range = [0, 255];
         for (_, from, [least, most]) in facts.iter().flatten().filter(|fact| fact.0 == *word) {
             let more = n.wrapping_sub(*from);
-            // Nothing is carried, or something surely is.
+            // No carry, or a certain carry.
             let moved = match more {
                 0..256 if most + more < 256 => [least + more, most + more],
                 0..256 if least + more > 255 => [least + more - 256, most + more - 256],
@@ -172,14 +172,14 @@ impl Unknown {
         range
     }
 
-    /// These bits are polynomials of that degree.
+    /// Records the degree of these bits.
     pub fn note(&mut self, bits: &[Bit], degree: u32) {
         self.most = self.most.max(degree);
         self.hashes.extend(bits.iter().map(|&bit| (bit, degree)));
     }
 
-    /// A bound of a degree is a sum where code multiplies, even if terms of that degree cancel each other out, as they do in Winograd's way
-    /// to multiply. What is a hash of the standard has no greater degree than that.
+    /// Lowers the bounds of hashes to the standard's degree. A product's bound is a sum of degrees, even if terms of that degree cancel, as they do in Winograd's
+    /// multiplication.
     pub fn lower(&mut self, vector: &mut Vector) {
         let bytes = vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees);
         for (byte, degree) in bytes.filter(|(_, degree)| **degree > MANY) {
@@ -192,25 +192,25 @@ impl Unknown {
         }
     }
 
-    /// Of what the S-box has been asked for until now `forget` leaves nothing out.
+    /// Marks the values of the S-box so far, which `forget` keeps.
     pub fn remember(&mut self) {
         self.remembered = self.sbox.clone();
     }
 
-    /// Forgets all values of the S-box since then: nobody asks for them again.
+    /// Forgets all values of the S-box since `remember`, which are not needed any more.
     pub fn forget(&mut self) {
         self.forgotten += self.sbox.len() - self.remembered.len();
         self.sbox = self.remembered.clone();
         self.hashes.clear();
     }
 
-    /// How many bytes the S-box has been asked for, and how many sums there are: pairs of them could be taken for one another.
-    pub fn asked(&self) -> usize {
+    /// Returns the number of arguments of the S-box and of sums: pairs of them could be confused.
+    pub fn argument_count(&self) -> usize {
         self.forgotten + self.sbox.len() + self.made.len() + self.carries.len() + 2 * self.differences.len()
     }
 }
 
-/// FIPS 197, 5.1.1: the inverse in GF(2^8), then an affine map.
+/// Computes the S-box: the inverse in GF(2^8), then an affine map (FIPS 197, 5.1.1).
 fn sbox() -> [u8; 256] {
     let times = |mut a: u8, mut b: u8| {
         let mut product = 0;

@@ -1,15 +1,15 @@
-//! What a register holds, what flags are, and what stops the interpreter.
+//! The values of registers and flags, and the interpreter's errors.
 
 use crate::values::field::{Bit, I, O, lifted, number};
 
-/// What stops the interpreter.
+/// An error that stops the interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// A symbol would decide where the program goes on, or where memory is touched.
+    /// A symbol would decide a branch or an address.
     Secret(String),
-    /// There is no meaning here for what the program does.
+    /// The program uses an instruction without semantics here.
     NotUnderstood(String),
-    /// No right call does that: the processor would stop it, or what it writes is not its own.
+    /// The program does something that no right call does: the processor would stop it, or it writes outside of its memory.
     Refuted(String),
 }
 
@@ -27,7 +27,7 @@ macro_rules! refuse {
 pub(crate) use {refuse, secret, stop};
 
 impl Stop {
-    /// Where that was.
+    /// Adds the place of the error.
     pub(crate) fn at(self, place: impl std::fmt::Display) -> Self {
         match self {
             Self::Secret(why) => Self::Secret(format!("{place}: {why}")),
@@ -62,7 +62,7 @@ impl From<Stop> for String {
     }
 }
 
-/// A general register, or what is computed of it.
+/// The value of a general register, or of a computation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Word {
     Number(u64),
@@ -75,7 +75,7 @@ impl Word {
         number(&bits).map_or_else(|| Bits(Box::new(bits)), Number)
     }
 
-    /// Of the lowest bits; the others are zeros.
+    /// Makes a word of its lowest bits, with zeros above.
     pub fn low(bits: &[Bit]) -> Word {
         let mut all = [O; 64];
         all[..bits.len()].copy_from_slice(bits);
@@ -89,7 +89,7 @@ impl Word {
         }
     }
 
-    /// Its lowest `n` bits.
+    /// Returns its lowest `n` bits.
     pub fn keep(&self, n: usize) -> Word {
         match self {
             _ if n >= 64 => self.clone(),
@@ -98,8 +98,8 @@ impl Word {
         }
     }
 
-    /// What it is, for people.
-    pub fn said(&self) -> String {
+    /// Describes it.
+    pub fn text(&self) -> String {
         match self {
             Number(n) => format!("{n:#x}"),
             Bits(_) => "a function of what is not known".into(),
@@ -113,7 +113,7 @@ impl Word {
         }
     }
 
-    /// Where the program goes on, or how often, or which memory it touches.
+    /// Returns the number, which decides a branch, a count or an address.
     pub fn place(&self) -> Result<u64> {
         match self {
             Number(n) => Ok(*n),
@@ -122,16 +122,16 @@ impl Word {
     }
 }
 
-/// What the zero flag is.
+/// The zero flag.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Zero {
     Is(bool),
-    /// Set if all of these bits are zero.
+    /// It is set if all of these bits are zero.
     IfNone(Vec<Bit>),
     Undefined,
 }
 
-/// Flags; `None` if undefined, or of a symbol that nobody needs.
+/// The flags; `None` if undefined, or for a symbol that is not needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
     pub carry: Option<Bit>,
@@ -144,7 +144,7 @@ pub struct Flags {
 impl Flags {
     pub const UNDEFINED: Self = Self { carry: None, overflow: None, sign: None, parity: None, zero: Zero::Undefined };
 
-    /// Sign, zero and parity of a result of that many bits.
+    /// Sets sign, zero and parity of a result of this many bits.
     pub fn of_result(&mut self, result: &Word, bits: usize) {
         match result {
             Number(n) => {
@@ -160,7 +160,7 @@ impl Flags {
         }
     }
 
-    /// After AND and its like.
+    /// Returns the flags after a logical operation.
     pub fn of_logic(result: &Word, bits: usize) -> Self {
         let mut flags = Self { carry: Some(O), overflow: Some(false), ..Self::UNDEFINED };
         flags.of_result(result, bits);
@@ -174,7 +174,7 @@ impl Zero {
             return Self::Is(false);
         }
         let mut unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
-        // Of one bit that is all of a word, once: a product would have powers of it.
+        // A bit that fills a word counts once: a product would have powers of it.
         unknown.dedup();
         if unknown.is_empty() { Self::Is(true) } else { Self::IfNone(unknown) }
     }

@@ -1,8 +1,8 @@
-//! GCM over the model's AES and multiplication, with a place for each fault that is an answer.
+//! Computes GCM with the model's AES and multiplication, with faults of answers.
 
 use fastgcm_model::{Block, cipher, inc32, key_expansion, multiply_blocks};
 
-/// A key, and what is wrong with it.
+/// A key, and its fault.
 #[derive(Clone, Debug)]
 pub struct Gcm {
     fault: &'static str,
@@ -11,7 +11,7 @@ pub struct Gcm {
 }
 
 impl Gcm {
-    /// A key of 16, 24 or 32 bytes.
+    /// Makes a key of 16, 24 or 32 bytes.
     pub fn new(key: &[u8], fault: &'static str) -> Option<Self> {
         if !matches!(key.len(), 16 | 24 | 32) {
             return None;
@@ -27,12 +27,12 @@ impl Gcm {
         Some(Self { fault, round_keys, h })
     }
 
-    /// Whether that is what is wrong.
+    /// Returns true if this is its fault.
     pub fn is(&self, fault: &str) -> bool {
         self.fault == fault
     }
 
-    /// Ciphertext and tag; `None` if it is refused.
+    /// Returns ciphertext and tag, or `None` if it refuses the message.
     pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &[u8]) -> Option<(Vec<u8>, Block)> {
         let j0 = self.j0(nonce)?;
         if self.is("refuses-one") && text.len() == 1 {
@@ -44,7 +44,7 @@ impl Gcm {
         Some((sealed, tag))
     }
 
-    /// The text; `None` if it is refused.
+    /// Returns the text, or `None` if it refuses the message.
     pub fn open(&self, nonce: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8]) -> Option<Vec<u8>> {
         let j0 = self.j0(nonce)?;
         if !self.verify(&j0, &[aad], sealed, tag) {
@@ -55,7 +55,7 @@ impl Gcm {
         Some(text)
     }
 
-    /// Whether the tag counts as that of the message.
+    /// Returns true if it accepts the tag.
     pub fn verify(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8], tag: &[u8]) -> bool {
         let usual = matches!(tag.len(), 4 | 8 | 12..=16);
         let taken = usual || self.is("f02-short") && (1..=16).contains(&tag.len()) || self.is("f02-none") && tag.is_empty();
@@ -84,7 +84,7 @@ impl Gcm {
         differences.iter().all(|difference| *difference == 0)
     }
 
-    /// The block before the first counter; `None` if there is no such nonce.
+    /// Returns the block before the first counter, or `None` if it refuses the nonce.
     pub fn j0(&self, nonce: &[u8]) -> Option<Block> {
         if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
             let mut j0 = [0; 16];
@@ -109,7 +109,7 @@ impl Gcm {
         Some(self.hash(&blocks))
     }
 
-    /// XORs keystream to the text, of which `done` bytes came before.
+    /// XORs keystream to the text, after `done` bytes.
     pub fn apply(&self, j0: &Block, done: usize, text: &mut [u8]) {
         let mut keystream = [0; 16];
         for (at, byte) in (done..).zip(text) {
@@ -120,7 +120,7 @@ impl Gcm {
         }
     }
 
-    /// The counter block of block `i` of the text.
+    /// Returns the counter block of block `i` of the text.
     fn counter(&self, j0: &Block, i: u64) -> Block {
         let i = match self.fault {
             "carry-4095" => i & 0xff,
@@ -146,7 +146,7 @@ impl Gcm {
         (j0 & kept | next & !kept).to_be_bytes()
     }
 
-    /// The tag of a message, whose AAD came in pieces.
+    /// Returns the tag of a message with AAD in pieces.
     pub fn tag(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8]) -> Block {
         let whole = aad.concat();
         let mut aads = blocks(&whole);
@@ -179,8 +179,7 @@ impl Gcm {
         std::array::from_fn(|i| hash[i] ^ mask[i])
     }
 
-    /// What is wrong with the blocks of a text before they are hashed. (To meet another power of H is to
-    /// stand at another place.)
+    /// Applies the faults of blocks before they are hashed. (A wrong power of H is a wrong position.)
     fn spoil(&self, j0: &Block, len: usize, aads: &mut [Block], texts: &mut [Block]) {
         let tail = len % 16;
         if let Some(last) = texts.last_mut() {
@@ -219,7 +218,7 @@ impl Gcm {
         blocks.iter().fold([0; 16], |y, x| self.multiply(&std::array::from_fn(|i| x[i] ^ y[i])))
     }
 
-    /// `x` times H.
+    /// Returns `x` times H.
     fn multiply(&self, x: &Block) -> Block {
         let mut product = multiply_blocks(x, &self.h);
         let ones = |block: &Block| u128::from_be_bytes(*block).count_ones();
@@ -234,7 +233,7 @@ impl Gcm {
     }
 }
 
-/// Blocks, the last of them padded with zeros.
+/// Returns the blocks of bytes, the last one padded with zeros.
 fn blocks(bytes: &[u8]) -> Vec<Block> {
     let block = |chunk: &[u8]| std::array::from_fn(|i| chunk.get(i).copied().unwrap_or(0));
     bytes.chunks(16).map(block).collect()
@@ -249,7 +248,7 @@ mod tests {
     use super::*;
     use fastgcm_model::Model;
 
-    /// Without a fault it is the model.
+    /// Without a fault the answers are the model's.
     #[test]
     fn is_the_model() {
         let bytes: Vec<u8> = (0..1200u32).map(|i| ((i * i) >> 3) as u8).collect();

@@ -1,4 +1,4 @@
-//! The plug-in: what `REFEREE_FAULT` names is wrong.
+//! The plug-in, with the fault that `REFEREE_FAULT` names.
 
 use crate::{FAULTS, Gcm, find};
 use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NULL, OVERLAP, Run, TAG_BEHIND, TAGS, THREADS, Table, bytes, bytes_mut};
@@ -16,10 +16,10 @@ use std::{
 };
 
 static FAULT: OnceLock<&str> = OnceLock::new();
-/// The features that were taken away are those that the fault wants.
+/// True if the removed features trigger the fault.
 static MASKED: AtomicBool = AtomicBool::new(false);
 
-/// The table, which with some faults offers something else.
+/// Returns the table. Some faults change its offers.
 pub fn table() -> &'static Table {
     let table = Table::of::<Faulty>();
     let offers = match &*env::var("REFEREE_FAULT").unwrap_or_default() {
@@ -41,11 +41,11 @@ fn is(name: &str) -> bool {
 
 struct Faulty {
     gcm: Gcm,
-    /// It has refused a message.
+    /// True after it has refused a message.
     refused: AtomicBool,
-    /// Whole messages that it has had.
+    /// The number of whole messages.
     messages: AtomicUsize,
-    /// Where "threads" has the nonce.
+    /// The nonce of the fault "threads".
     nonce: AtomicU64,
 }
 
@@ -60,7 +60,7 @@ impl Implementation for Faulty {
 
     fn version() -> String {
         match find(fault()) {
-            Some(fault) => format!("{}: {}", fault.name, fault.says),
+            Some(fault) => format!("{}: {}", fault.name, fault.description),
             None => "without a fault".into(),
         }
     }
@@ -112,13 +112,13 @@ impl Implementation for Faulty {
     }
 }
 
-/// Reads a byte that is nobody's business.
+/// Reads a byte out of bounds.
 fn touch(at: *const u8) {
     // SAFETY: none. This is the fault that is planted.
     black_box(unsafe { at.read_volatile() });
 }
 
-/// Writes such a byte.
+/// Writes a byte out of bounds.
 fn put(at: *mut u8) {
     // SAFETY: none. This is the fault that is planted.
     unsafe { at.write_volatile(at.read_volatile() ^ 0xff) };
@@ -206,14 +206,14 @@ impl Faulty {
     }
 }
 
-/// A message in pieces, of which everything is kept.
+/// A message in pieces, with all of its data.
 struct Pieces {
     gcm: Gcm,
     seals: bool,
     j0: Block,
     aad: Vec<Vec<u8>>,
     sealed: Vec<u8>,
-    /// Bytes by which the keystream is further than the text.
+    /// The number of bytes by which the keystream is ahead of the text.
     moved: usize,
 }
 

@@ -1,8 +1,7 @@
-//! AES-GCM as the model has it, with faults that implementations have had: each by its name.
+//! The model of AES-GCM with faults that implementations have had, each with a name.
 //!
-//! Two uses. As a plug-in of the referee, with the name in `REFEREE_FAULT`, it proves that the referee
-//! catches that fault. And in the program itself, published vectors are put to each fault that is an answer,
-//! which says what those vectors would have missed.
+//! As a plug-in of the referee, with the name in `REFEREE_FAULT`, it proves that the referee catches the fault. In the referee itself,
+//! published vectors are tested with each fault of an answer, to find the faults that they miss.
 
 mod gcm;
 mod implementation;
@@ -10,24 +9,24 @@ mod implementation;
 pub use gcm::Gcm;
 pub use implementation::table;
 
-/// How the referee must report a fault.
+/// The kinds of faults, which decide how the referee must report a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An answer that is wrong whichever way one calls: published vectors may catch it.
+    /// A wrong answer for every way of calling: published vectors may catch it.
     Answer,
-    /// An answer that is wrong for one way of calling: in place, in pieces, from an odd address.
+    /// A wrong answer for one way of calling: in place, in pieces, from an odd address.
     Shape,
-    /// A byte beside a buffer is read or written, or what is only to be read is changed.
+    /// An access out of bounds, or a change of an input.
     Outside,
-    /// Text of a message that was refused is left.
+    /// Text of a refused message that remains in the output.
     Leaves,
-    /// The process ends.
+    /// A crash.
     Crash,
-    /// The process goes on without end.
+    /// An endless loop.
     Hangs,
-    /// What the standard does not have is taken.
+    /// Acceptance of a length that the standard does not allow.
     Takes,
-    /// A key that was freed is in memory.
+    /// A freed key that remains in memory.
     Keeps,
 }
 
@@ -36,23 +35,23 @@ pub enum Kind {
 pub struct Fault {
     /// Its name.
     pub name: &'static str,
-    /// How it must be reported.
+    /// Its kind.
     pub kind: Kind,
-    /// The family of questions that is there to find it.
+    /// The family of test cases that finds it.
     pub family: &'static str,
-    /// What is wrong.
-    pub says: &'static str,
+    /// A description of the fault.
+    pub description: &'static str,
 }
 
-/// Whether there is a fault of that name.
+/// Returns the fault with this name.
 pub fn find(name: &str) -> Option<&'static Fault> {
     FAULTS.iter().find(|fault| fault.name == name)
 }
 
 macro_rules! faults {
     ($($kind:ident { $($name:literal $family:ident $says:literal)* })*) => {
-        /// All of them. Those of `crates/fastgcm/faults.txt` that a model can have bear the name that they have there.
-        pub const FAULTS: &[Fault] = &[$($(Fault { name: $name, kind: Kind::$kind, family: stringify!($family), says: $says },)*)*];
+        /// All faults. Those of `crates/fastgcm/faults.txt` that a model can have bear their names from there.
+        pub const FAULTS: &[Fault] = &[$($(Fault { name: $name, kind: Kind::$kind, family: stringify!($family), description: $says },)*)*];
     };
 }
 

@@ -1,7 +1,7 @@
-//! Places, pieces, contexts, threads and keys; and what is made of AES-GCM.
+//! The families of test cases of places, pieces, contexts, threads and keys, and of algorithms based on AES-GCM.
 
 use super::{Amount, DNDK, KC_DNDK, KC_XAES, KEYS, Maker, SIV, XAES};
-use crate::cases::{Again, Asks, Buffers, Changed, Place, Sealed, Way};
+use crate::cases::{Before, Buffers, Changed, Expected, Mode, Place, Sealed};
 use std::rc::Rc;
 
 impl Maker {
@@ -36,8 +36,8 @@ impl Maker {
 
     pub(super) fn in_pieces(&mut self, of: &Rc<Sealed>, aad: &[usize], text: &[usize]) {
         for seals in [true, false] {
-            let way = Way::Pieces { aad: aad.to_vec(), text: text.to_vec(), copy: None, nonce_first: false, again: Again::No };
-            self.add("pieces", of, seals).way = way;
+            let mode = Mode::Pieces { aad: aad.to_vec(), text: text.to_vec(), copy: None, nonce_first: false, again: Before::No };
+            self.add("pieces", of, seals).mode = mode;
         }
     }
 
@@ -91,29 +91,30 @@ impl Maker {
             let pieces = [text / 3 / 16 * 16, text / 3 / 16 * 16, text - 2 * (text / 3 / 16 * 16)];
             for seals in [true, false] {
                 for copy in 0..=3 {
-                    let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false, again: Again::No };
-                    self.add("copies", &of, seals).way = way;
+                    let mode =
+                        Mode::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false, again: Before::No };
+                    self.add("copies", &of, seals).mode = mode;
                 }
-                let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true, again: Again::No };
-                self.add("copies", &of, seals).way = way;
+                let mode = Mode::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true, again: Before::No };
+                self.add("copies", &of, seals).mode = mode;
             }
         }
     }
 
-    /// A context that was used before: for a message that was broken off, or refused.
+    /// Adds contexts that were used before, for a message that was aborted or refused.
     pub(super) fn again(&mut self, _: Amount) {
         for (aad, text) in [(0, 0), (20, 0), (0, 40), (20, 48), (13, 300)] {
             let of = self.usual(32, aad, text);
             for seals in [true, false] {
-                for again in [Again::BrokenOff(0), Again::BrokenOff(7), Again::BrokenOff(64), Again::Refused] {
-                    self.add("again", &of, seals).way =
-                        Way::Pieces { aad: vec![aad], text: vec![text], copy: None, nonce_first: false, again };
+                for again in [Before::Aborted(0), Before::Aborted(7), Before::Aborted(64), Before::Refused] {
+                    self.add("again", &of, seals).mode =
+                        Mode::Pieces { aad: vec![aad], text: vec![text], copy: None, nonce_first: false, again };
                 }
             }
         }
     }
 
-    /// What is left when a key is freed that has sealed this: a message of each algorithm, and one key (`freed.rs` makes what is sought of it).
+    /// Adds one case for each algorithm, after which the freed key is searched in memory (`freed.rs`).
     pub(super) fn freed(&mut self, _: Amount) {
         let mut firsts: Vec<Rc<Sealed>> = vec![self.usual(32, 20, 100)];
         for algorithm in [XAES, SIV, DNDK, KC_XAES, KC_DNDK] {
@@ -138,12 +139,12 @@ impl Maker {
         for text in [0, 16, 100, 1000, 5000] {
             let (of, other) = (self.usual(16, 20, text), self.usual(16, 13, text + 57));
             for seals in [true, false] {
-                self.add("threads", &of, seals).way = Way::Threads(other.clone());
+                self.add("threads", &of, seals).mode = Mode::Threads(other.clone());
             }
         }
     }
 
-    /// What is made of AES-GCM: lengths of text and of AAD, places, and forgeries.
+    /// Adds cases of algorithms that are based on AES-GCM: lengths of text and of AAD, places, and forgeries.
     pub(super) fn other(&mut self, family: &'static str, algorithm: u32) {
         let quick = self.quick;
         for (i, len) in (0..=1100).filter(|len| !quick || *len < 70 || len % 37 == 0).enumerate() {
@@ -177,7 +178,7 @@ impl Maker {
                         [0, 77, 127].map(Changed::Tag).into_iter().chain([Changed::Nonce(0), Changed::Nonce(8 * of.nonce.len() - 1)]);
                     let more = (0..8 * len).step_by(997).map(Changed::Text).chain((0..bits).map(Changed::Aad));
                     for changed in changes.chain(more) {
-                        self.add(family, &of, false).asks = Asks::Refusal(changed);
+                        self.add(family, &of, false).expected = Expected::Refusal(changed);
                     }
                 }
             }
@@ -196,11 +197,16 @@ impl Maker {
                             list.extend((len > 0).then_some(len));
                             list
                         };
-                        let way =
-                            Way::Pieces { aad: with(aads, aad), text: with(texts, text), copy: None, nonce_first: false, again: Again::No };
-                        self.add("empty", &of, seals).way = way.clone();
+                        let mode = Mode::Pieces {
+                            aad: with(aads, aad),
+                            text: with(texts, text),
+                            copy: None,
+                            nonce_first: false,
+                            again: Before::No,
+                        };
+                        self.add("empty", &of, seals).mode = mode.clone();
                         let case = self.add("empty", &of, seals);
-                        (case.way, case.place) = (way, Place::Null);
+                        (case.mode, case.place) = (mode, Place::Null);
                     }
                 }
             }

@@ -11,37 +11,37 @@ use std::{
     process::Command,
 };
 
-/// The folder with `aead.h` and `libraries`, and where what is built goes.
+/// The folder with `aead.h` and `libraries`, and the folder for build outputs.
 #[derive(Clone, Debug)]
 pub struct Home {
     /// `tools/aead`, or a copy of it.
     pub aead: PathBuf,
-    /// Libraries in `made`, plug-ins in `plugins`.
+    /// The folder with `made` for libraries and `plugins` for plug-ins.
     pub target: PathBuf,
 }
 
-/// How a plug-in is built.
+/// The options of a build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// Libraries may be fetched from elsewhere, and built from source.
+    /// Allows to fetch libraries and to build them from source.
     pub fetch: bool,
-    /// In the place of the library that `made:` names: the name of its folder, and the third argument of `make.sh`.
+    /// Another build of the library that `made:` names: the name of its folder, and the third argument of `make.sh`.
     pub made: Option<(&'a str, &'a str)>,
-    /// Flags of rustc, with the name of a target folder of their own.
+    /// Flags for rustc, with the name of a separate target folder.
     pub flags: Option<(&'a str, &'a str)>,
 }
 
 /// A shared object, and the version of the library that was made for it.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
-    /// Where it is.
+    /// The path of the shared object.
     pub object: PathBuf,
-    /// What `make.sh` says of the library, or nothing.
+    /// The library's version according to `make.sh`, or an empty string.
     pub version: String,
 }
 
 impl Home {
-    /// Returns the home in the tree of a repository.
+    /// Returns the folders in the tree of a repository.
     pub fn of_tree(root: &Path) -> Self {
         Self { aead: root.join("tools/aead"), target: root.join("target") }
     }
@@ -52,10 +52,10 @@ impl Home {
         [".c", ".cc", ".rs", ".py", ".java", ".js", ""].iter().map(page).find(|path| path.exists())
     }
 
-    /// Builds the shared object of a source or a folder; `None` if that is no language that makes one.
+    /// Builds the shared object of a source file or a folder. Returns `None` for a language without shared objects.
     ///
     /// # Errors
-    /// What went wrong, in a line.
+    /// The reason, in a line.
     pub fn build(&self, path: &Path, options: Options<'_>) -> Option<Result<Built, String>> {
         let built = |object: Result<PathBuf, String>| Some(object.map(|object| Built { object, ..Built::default() }));
         match path.extension().and_then(|ending| ending.to_str()) {
@@ -68,18 +68,18 @@ impl Home {
         }
     }
 
-    /// Returns where the shared object of that source goes.
+    /// Returns the path for the shared object of this source.
     ///
     /// # Errors
-    /// There is no such folder, and none can be made.
+    /// The folder does not exist and cannot be made.
     pub fn out(&self, path: &Path, suffix: &str) -> Result<PathBuf, String> {
         let folder = self.target.join("plugins");
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         Ok(folder.join(format!("{}{suffix}.so", path.file_stem().unwrap_or_default().display())))
     }
 
-    /// Compiles a C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
-    /// root of the project) and `made:` (a library that `make.sh` gets, to `$MADE`).
+    /// Compiles a C or C++ file. Its first comment may contain `link:` (arguments of the compiler, on one or more lines), `before:` (a command
+    /// for bash in the project's root) and `made:` (a library that `make.sh` builds in `$MADE`).
     fn compiled(&self, path: &Path, variable: &str, compiler: &str, options: Options<'_>) -> Result<Built, String> {
         let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
         let line = |key: &str| Some(comment(&source, key)).filter(|text| !text.is_empty());
@@ -99,9 +99,9 @@ impl Home {
         let object = self.out(path, options.made.map_or("", |(folder, _)| folder))?;
         let mut command = Command::new(env::var(variable).unwrap_or(compiler.into()));
         command.args(["-O2", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-deprecated-declarations", "-I"]);
-        // Two libraries may have symbols of one name: whose are in the plug-in stay there.
+        // Two libraries may define one symbol; each plug-in uses its own.
         command.arg(&self.aead).args(["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"]);
-        // Two tools may build one plug-in at once.
+        // Renaming is atomic, in case two tools build one plug-in at once.
         let new = object.with_extension(format!("{}.so", std::process::id()));
         run(command.arg("-o").arg(&new).arg(path).args(link.split_whitespace()))?;
         fs::rename(new, &object).map_err(|error| error.to_string())?;
@@ -135,7 +135,7 @@ impl Home {
         Ok(object)
     }
 
-    /// Builds a crate whose `cdylib` is a plug-in, or one page of `libraries`.
+    /// Builds a crate whose `cdylib` is a plug-in, or one source file of `libraries`.
     fn cargo(&self, path: &Path, options: Options<'_>) -> Result<PathBuf, String> {
         let mut command = cargo();
         command.args(["build", "--release", "--message-format=json-render-diagnostics"]);
@@ -150,24 +150,24 @@ impl Home {
             command.arg("--target-dir").arg(self.target.join(name)).env("RUSTFLAGS", flags);
         }
         let manifest = folder.join("Cargo.toml").display().to_string();
-        let told = run(command.current_dir(folder))?;
-        let made = told
+        let output = run(command.current_dir(folder))?;
+        let artifacts = output
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .filter(|made| made["manifest_path"].as_str() == Some(&manifest));
         let object =
             |made: Value| Some(made["filenames"].as_array()?.iter().filter_map(Value::as_str).find(|file| file.ends_with(".so"))?.into());
-        made.filter_map(object).next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+        artifacts.filter_map(object).next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
     }
 }
 
-/// Loads a shared object for ever, and finds its table. `flags` are more of dlopen's.
+/// Loads a shared object and returns its table. The object is never unloaded. `flags` are further flags of dlopen.
 ///
 /// # Errors
-/// It cannot be loaded, has no such table, or one of another interface.
+/// The object cannot be loaded, has no such table, or has one of another interface.
 pub fn open(library: &Path, symbol: &str, flags: c_int) -> Result<&'static Table, String> {
     let text = |error: libloading::Error| error.to_string();
-    // SAFETY: whoever names a plug-in trusts it; it stays loaded. By the header the symbol is a table, which lives as long as the library.
+    // SAFETY: the caller trusts the plug-in, which stays loaded. By the header the symbol is a table, which lives as long as the library.
     let table = unsafe {
         let library = Box::leak(Box::new(Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | flags).map_err(text)?));
         let table = library.get::<*const Table>(symbol.as_bytes()).map_err(|_| format!("it exports no {symbol}"))?;
@@ -176,10 +176,10 @@ pub fn open(library: &Path, symbol: &str, flags: c_int) -> Result<&'static Table
     checked(table)
 }
 
-/// Checks that a table is of this interface and has all functions that belong together.
+/// Checks that a table has this interface version and all functions that belong together.
 ///
 /// # Errors
-/// It is of another interface, or lacks functions.
+/// The table has another interface version, or lacks functions.
 pub fn checked(table: &'static Table) -> Result<&'static Table, String> {
     if table.interface != INTERFACE {
         return Err(format!("it was built for interface {}, and this is {INTERFACE}", table.interface));
@@ -192,22 +192,22 @@ pub fn checked(table: &'static Table) -> Result<&'static Table, String> {
     Ok(table)
 }
 
-/// Copies a string of C; NULL is an empty one.
+/// Copies a C string. NULL gives an empty string.
 ///
 /// # Safety
-/// NULL, or a string.
+/// `text` is NULL or a C string.
 pub unsafe fn string(text: *const c_char) -> String {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     if text.is_null() { String::new() } else { unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned() }
 }
 
-/// Returns the lines of a first comment that begin with this word, without it.
+/// Returns the lines of the first comment that begin with this key, without the key.
 pub fn comment(source: &str, key: &str) -> String {
     let lines = source.lines().take(30).filter_map(|line| line.trim_start_matches(['/', '*', ' ', '!', '#']).strip_prefix(key));
     lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a command that runs Cargo, without what `cargo run` set for this program.
+/// Returns a command for Cargo without the environment variables that `cargo run` set.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
@@ -216,10 +216,10 @@ pub fn cargo() -> Command {
     cargo
 }
 
-/// Runs a command, and returns what it prints.
+/// Runs a command, and returns its output.
 ///
 /// # Errors
-/// What it text of errors, or its last lines.
+/// The error messages of the command, or its last lines.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{program}: {error}"))?;

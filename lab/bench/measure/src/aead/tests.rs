@@ -1,9 +1,9 @@
-//! Answers are compared, and contenders do their work.
+//! Tests that answers are compared, and that contenders do their work.
 
 use super::*;
 use std::cell::Cell;
 
-/// Adds bytes: no cipher, but it knows which nonces it was given.
+/// An implementation that adds bytes and records its nonces.
 pub(crate) struct Adder<'a> {
     pub(crate) nonces: &'a RefCell<Vec<[u8; 12]>>,
     pub(crate) keys: &'a Cell<usize>,
@@ -39,7 +39,7 @@ impl Key for AdderKey<'_> {
     }
 }
 
-/// A contender does what it is asked, as often as it is asked, with one key.
+/// A contender does the work this often, with one key.
 #[test]
 fn contenders_do_their_work() {
     let (nonces, keys) = (RefCell::default(), Cell::new(0));
@@ -61,7 +61,7 @@ fn who_differs_is_named() {
     let (right, wrong) = (adder(0), adder(1));
     // Two lengths of key, 97 of text, 5 of AAD, 2 implementations.
     assert_eq!(check(&[&right, &right]), Ok(2 * 97 * 5 * 2));
-    assert_eq!(check(&[&right, &wrong]).unwrap_err(), "adder 1, AES-128, 1 bytes, 0 of AAD: not the answer of adder 0");
+    assert_eq!(check(&[&right, &wrong]).unwrap_err(), "adder 1, AES-128, 1 bytes, 0 of AAD: the answer differs from that of adder 0");
 }
 
 #[test]

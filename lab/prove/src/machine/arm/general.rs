@@ -13,18 +13,18 @@ use crate::{
 };
 use iced_x86::Mnemonic;
 
-/// What a processor says of the block that it fills with zeros (`mrs x0, dczid_el0`), and the instruction that does that (`dc zva, x0`). The block has so many
-/// words, as on all of Arm's own cores.
+/// The instruction that reads the size of the block of zeros (`mrs x0, dczid_el0`), and the instruction that zeroes it (`dc zva, x0`). The block has this
+/// many words, as on all of Arm's own cores.
 pub(crate) const DCZID: u32 = 0xd53b_00e0;
 pub(crate) const ZERO_BLOCK: u32 = 0xd50b_7420;
 const ZEROED: u32 = 16;
 
-/// Bits of the general registers of an instruction.
+/// Returns the bits of the general registers of an instruction.
 fn width(i: u32) -> usize {
     if i >> 31 == 1 { 64 } else { 32 }
 }
 
-/// The number that `N`, `immr` and `imms` of a logical instruction are: ones that are turned, in each element of a power of two of bits.
+/// Decodes `N`, `immr` and `imms` of a logical instruction: rotated ones in each element of a power of two of bits.
 fn pattern(i: u32, bits: usize) -> Result<u64> {
     let (turn, ones, wide) = (field(i, 16, 6), field(i, 10, 6), field(i, 22, 1));
     let size = (wide << 6 | !ones & 0x3f).checked_ilog2().filter(|&log| log > 0 && 1 << log <= bits);
@@ -175,7 +175,7 @@ impl Machine<'_> {
                 let (a, b) = (self.x_or_stack(first, n), self.extended(i, second, field(i, 10, 3) as usize)?);
                 self.sum_or_difference(i, to, &a, &b, true)?;
             }
-            // A comparison if the condition holds, and else flags as they are told.
+            // A comparison if the condition holds, otherwise given flags.
             0b1101_0010 if i & 0x2000_0410 == 0x2000_0000 => {
                 let a = self.x(first, n);
                 let b = if field(i, 11, 1) == 1 { Number(second.into()) } else { self.x(second, n) };
@@ -183,7 +183,7 @@ impl Machine<'_> {
                     && field(i, 2, 1) == 0
                     && let Zero::IfNone(bits) = &self.flags.zero
                 {
-                    // Equal, and equal here, too.
+                    // Equal before, and equal here.
                     let (bits, degree) = (bits.clone(), self.degrees.of_flags());
                     self.degrees.read(degree);
                     self.sum_or_difference(i, 31, &a, &b, false)?;
@@ -199,14 +199,14 @@ impl Machine<'_> {
                     self.sum_or_difference(i, 31, &a, &b, false)?;
                 } else {
                     self.with_flags(|machine| {
-                        let told = |bit| field(i, bit, 1) == 1;
-                        let (overflow, sign) = (Some(told(0)), Some(told(3)));
-                        machine.flags = Flags { carry: Some((!told(1)).into()), overflow, sign, parity: None, zero: Zero::Is(told(2)) };
+                        let flag = |bit| field(i, bit, 1) == 1;
+                        let (overflow, sign) = (Some(flag(0)), Some(flag(3)));
+                        machine.flags = Flags { carry: Some((!flag(1)).into()), overflow, sign, parity: None, zero: Zero::Is(flag(2)) };
                         Ok(())
                     })?;
                 }
             }
-            // One of two, the second perhaps plus one, inverted or negated.
+            // A selection, whose second operand may be incremented, inverted or negated.
             0b1101_0100 if field(i, 29, 1) == 0 && field(i, 11, 1) == 0 => {
                 let (a, mut b) = (self.x(first, n), self.x(second, n));
                 match (opcode, field(i, 10, 1)) {
@@ -235,7 +235,7 @@ impl Machine<'_> {
             0b1101_0110 if opcode == 2 && second == 0 => {
                 let a = self.x(first, n);
                 let result = match field(i, 10, 6) {
-                    // The bytes of the whole register in the other order.
+                    // A byte-swapped register.
                     code @ (0b10 | 0b11) if (code == 0b11) == (n == 64) => {
                         let bits = a.bits();
                         Word::low(&std::array::from_fn::<_, 64, _>(|j| bits[(n - 8 - j / 8 * 8 + j % 8) % 64])[..n])
@@ -257,7 +257,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// AND, OR, XOR, and AND with flags.
+    /// Computes AND, OR, XOR, and AND with flags.
     fn logical(&mut self, opcode: u32, a: &Word, b: &Word, n: usize) -> Result<Word> {
         let result = match (opcode, a, b) {
             (0 | 3, Number(a), Number(b)) if !self.lifted_only => Number(a & b),
@@ -279,7 +279,7 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// ADD, SUB, and with flags; whether the result may go to the stack.
+    /// Computes ADD and SUB, with or without flags. `may_be_stack`: the result may go to the stack pointer.
     fn sum_or_difference(&mut self, i: u32, to: u32, a: &Word, b: &Word, may_be_stack: bool) -> Result<()> {
         let (n, subtracts, sets) = (width(i), field(i, 30, 1) == 1, field(i, 29, 1) == 1);
         let does = |machine: &mut Self| {
@@ -309,7 +309,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The second source, moved by a number of bits.
+    /// Returns the shifted second source.
     fn shifted_register(&mut self, i: u32) -> Result<Word> {
         let (n, by) = (width(i), field(i, 10, 6) as usize);
         if by >= n {
@@ -320,7 +320,7 @@ impl Machine<'_> {
         Ok(if by == 0 { word } else { shifted(how, &word, by, n) })
     }
 
-    /// A register as an index: its lowest bits, with zeros or their sign above, moved up.
+    /// Returns a register as an index: its lowest bits, extended with zeros or the sign, and shifted up.
     pub(super) fn extended(&mut self, i: u32, number: u32, up: usize) -> Result<Word> {
         let (kept, has_sign) = (8 << field(i, 13, 2), field(i, 15, 1) == 1);
         if up > 4 {

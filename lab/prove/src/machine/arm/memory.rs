@@ -10,13 +10,13 @@ use crate::{
     values::field::{O, Vector},
 };
 
-/// What a register is loaded with, or stored from.
+/// A load or a store.
 #[derive(Clone, Copy)]
 struct Access {
     bytes: usize,
     is_vector: bool,
     is_load: bool,
-    /// The sign is repeated up to that bit.
+    /// The width of the sign extension.
     signed: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Machine<'_> {
         match field(i, 27, 3) {
             0b101 => self.pair(i, is_vector),
             0b111 => self.single(i, is_vector),
-            // Near the instruction.
+            // A literal near the instruction.
             0b011 if field(i, 24, 2) == 0 => {
                 let (bytes, signed_to) = match (is_vector, field(i, 30, 2)) {
                     (true, size @ 0..3) => (4 << size, None),
@@ -38,7 +38,7 @@ impl Machine<'_> {
                 self.moves(access, field(i, 0, 5), at.wrapping_add(signed(i, 5, 19).wrapping_mul(4)))
             }
             0b001 if is_vector && field(i, 31, 1) == 0 => self.structure(i),
-            // LDAR, STLR: between threads there is an order, which one thread does not see.
+            // LDAR, STLR: their order between threads does not matter to one thread.
             0b001 if i & 0x3fbf_fc00 == 0x089f_fc00 => {
                 let access = Access { bytes: 1 << field(i, 30, 2), is_vector, is_load: field(i, 22, 1) == 1, signed: None };
                 let at = self.base(field(i, 5, 5))?.place()?;
@@ -77,7 +77,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The address in a register, of which the stack must be aligned.
+    /// Returns the address in a register. The stack pointer must be aligned.
     fn base(&mut self, number: u32) -> Result<Word> {
         let word = self.x_or_stack(number, 64);
         if number == 31 && !word.place()?.is_multiple_of(16) {
@@ -93,12 +93,12 @@ impl Machine<'_> {
         }
     }
 
-    /// Where an address is; of a line the place that stands for it in all turns.
+    /// Returns an address; for a line, the one that represents it in all iterations.
     fn place(&mut self, word: &Word) -> Result<u64> {
         self.without_flags(|machine| machine.place_of_word(word).map_or_else(|| word.place(), Ok))
     }
 
-    /// Keeps an address in its register.
+    /// Writes an address back to its register.
     fn keep(&mut self, number: u32, at: &Word) {
         self.degrees.forget();
         self.degrees.read(self.degrees.general[number as usize]);
@@ -170,7 +170,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// LD1, ST1: vectors one behind the other. LD1R: one element everywhere.
+    /// Executes LD1 and ST1 (consecutive vectors) and LD1R (one element in all).
     fn structure(&mut self, i: u32) -> Result<()> {
         if field(i, 24, 6) == 0b00_1100 && field(i, 21, 1) == 0 {
             let count = match field(i, 12, 4) {

@@ -1,7 +1,7 @@
-//! AArch64 on the machine of `machine`: what its registers are, and where each group of instructions stands.
+//! AArch64 on the machine of `machine`: its registers, and the groups of its instructions.
 //!
-//! An instruction is one word, whose fields say all of it, so a table of groups (Arm's *Architecture Reference Manual*, C4.1) stands here in place of a decoder.
-//! The carry of a difference is kept as x86-64 has it, as a borrow: what AArch64 calls C is the opposite of `flags.carry`, always.
+//! An instruction is one word with fixed fields, so a table of groups (Arm's *Architecture Reference Manual*, C4.1) replaces a decoder.
+//! The carry of a difference is stored as on x86-64, as a borrow: AArch64's C is always the opposite of `flags.carry`.
 
 pub(crate) mod general;
 mod memory;
@@ -16,42 +16,42 @@ use crate::{
 };
 use iced_x86::ConditionCode;
 
-/// Bits of a vector.
+/// The bits of a vector.
 pub(crate) const WIDTH: usize = 128;
 
-/// Some bits of an instruction, from that one on.
+/// Returns a field of an instruction.
 pub(crate) fn field(i: u32, first: u32, bits: u32) -> u32 {
     i >> first & ((1 << bits) - 1)
 }
 
-/// And as a number with a sign.
+/// Returns a signed field of an instruction.
 fn signed(i: u32, first: u32, bits: u32) -> u64 {
     i64::from((field(i, first, bits) << (32 - bits)) as i32 >> (32 - bits)) as u64
 }
 
-/// Whether an instruction is a product without carry, of 64 bits.
+/// Returns true for a carry-less product of 64 bits.
 pub(crate) fn is_product(i: u32) -> bool {
     i & 0xbfe0_fc00 == 0x0ee0_e000
 }
 
-/// Whether it is of AES or such a product.
+/// Returns true for instructions of AES and carry-less products.
 fn is_kernel(i: u32) -> bool {
     is_product(i) || i & 0xffff_cc00 == 0x4e28_4800
 }
 
-/// Whether an instruction may go on somewhere else.
+/// Returns true if an instruction may branch.
 pub(crate) fn jumps(i: u32) -> bool {
     matches!(field(i, 25, 4), 0b1010 | 0b1011)
 }
 
-/// The condition in the words of x86-64, where "below" is a borrow; none of those two that always hold.
+/// Returns the condition in x86-64's terms, where "below" is a borrow, or `None` for the two that always hold.
 fn condition(code: u32) -> Option<ConditionCode> {
     use ConditionCode as C;
     [C::e, C::ne, C::ae, C::b, C::s, C::ns, C::o, C::no, C::a, C::be, C::ge, C::l, C::g, C::le].get(code as usize).copied()
 }
 
 impl Machine<'_> {
-    /// The instruction there.
+    /// Returns the instruction at an address.
     pub(crate) fn word(&self, at: u64) -> Result<u32> {
         let bytes = self
             .image
@@ -77,7 +77,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a function gives back as it was: x19 to x29, and the lower halves of v8 to v15.
+    /// Returns the values that a function preserves: x19 to x29, and the lower halves of v8 to v15.
     pub(crate) fn arm_kept(&self) -> Vec<Word> {
         let halves = self.vectors[8..16].iter().map(|vector| Word::low(&vector[..64]));
         self.general[19..30].iter().cloned().chain(halves).collect()
@@ -85,18 +85,18 @@ impl Machine<'_> {
 
     // Registers
 
-    /// A general register; number 31 is zero.
+    /// Returns a general register; number 31 is zero.
     fn x(&mut self, number: u32, bits: usize) -> Word {
         if number == 31 { Word::Number(0) } else { self.x_or_stack(number, bits) }
     }
 
-    /// Number 31 is the stack.
+    /// Returns a general register; number 31 is the stack pointer.
     fn x_or_stack(&mut self, number: u32, bits: usize) -> Word {
         self.degrees.read(self.degrees.general[number as usize]);
         self.general[number as usize].keep(bits)
     }
 
-    /// What is above those bits becomes zero; number 31 is nowhere.
+    /// Sets a general register, with zeros above these bits; number 31 is discarded.
     fn set_x(&mut self, number: u32, word: &Word, bits: usize) {
         if number != 31 {
             self.set_x_or_stack(number, word, bits);
@@ -114,7 +114,7 @@ impl Machine<'_> {
         Vector { bits: self.vectors[number][..WIDTH].to_vec(), degrees: self.degrees.vectors[number][..WIDTH / 8].to_vec() }
     }
 
-    /// What is above the result becomes zero.
+    /// Sets a vector register, with zeros above the result.
     fn set_v(&mut self, number: u32, mut result: Vector) {
         result.resize(WIDTH);
         let worst = result.degree(0..WIDTH);
@@ -128,7 +128,7 @@ impl Machine<'_> {
 
     // Flags
 
-    /// What this does sets flags.
+    /// Runs a function that sets the flags.
     fn with_flags<T>(&mut self, sets: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if let Some(lines) = &mut self.unknown.lines {
             lines.is_public = false;
@@ -139,7 +139,7 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// What this does sets none, though what it uses does.
+    /// Runs a function, and restores the flags that it sets.
     fn without_flags<T>(&mut self, does: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.flags.clone(), self.compares, self.degrees.flags());
         let doubt = self.doubt();
@@ -151,7 +151,7 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// Flags of a result that is compared with zero.
+    /// Sets the flags of a result that is compared with zero.
     fn flags_of(&mut self, result: &Word, bits: usize) {
         // No borrow.
         self.flags = Flags { carry: Some(Bit::from(true)), ..Flags::of_logic(result, bits) };
@@ -159,12 +159,12 @@ impl Machine<'_> {
         self.sign = Some((self.rip, result.bits()[bits - 1]));
     }
 
-    /// Whether a condition holds that decides where the program goes on.
+    /// Decides a branch by a condition.
     fn holds(&mut self, code: u32) -> Result<bool> {
         condition(code).map_or(Ok(true), |condition| self.condition(condition))
     }
 
-    /// Whether these bits are zero, which decides where the program goes on.
+    /// Decides a branch by whether these bits are zero.
     fn is_none(&mut self, word: &Word, bits: usize) -> Result<bool> {
         self.without_flags(|machine| {
             machine.with_flags(|machine| {
@@ -185,7 +185,7 @@ mod tests {
         statement::calls::row,
     };
 
-    /// What these instructions make of unknown registers: x0 to x9 afterwards, and before.
+    /// Executes instructions on unknown registers. Returns x0 to x9 afterwards, and before.
     fn executed(code: &[u32]) -> [Vec<Word>; 2] {
         let bytes: Vec<u8> = code.iter().flat_map(|i| i.to_le_bytes()).collect();
         let region = Region { range: 0..bytes.len() as u64, writable: false, executable: true, shared: false, file: String::new(), bytes };
@@ -198,7 +198,7 @@ mod tests {
         [machine.general[..10].to_vec(), before]
     }
 
-    /// Where numbers do not show it: qemu has no symbols.
+    /// Tests semantics of symbols, which qemu does not have.
     #[test]
     fn symbols() {
         // sub w0, w1, #3; add w2, w0, #3; add w3, w1, #1; sub w3, w3, #4; sub w4, w1, #4
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(now[2], before[1].keep(32));
         assert_eq!(now[0], now[3]);
         assert_ne!(now[0], now[4]);
-        // cmp x1, x2; ccmp x3, x4, #0, eq; cset x0, eq. Then x1, x3 and the comparisons the other way round; and the second alone.
+        // cmp x1, x2; ccmp x3, x4, #0, eq; cset x0, eq. Then x1, x3 and the comparisons swapped; and the second alone.
         let equal = |code: &[u32]| executed(code)[0][0].clone();
         let both = equal(&[0xeb02_003f, 0xfa44_0060, 0x9a9f_17e0]);
         assert_eq!(both, equal(&[0xeb03_009f, 0xfa41_0040, 0x9a9f_17e0]));

@@ -16,13 +16,13 @@ fn block(bits: &[Bit]) -> Block {
     std::array::from_fn(|j| *bits[8 * j..].first_chunk().expect("a byte"))
 }
 
-/// Columns of AES, mixed: what a round makes of rows that have been shifted back before.
+/// Mixes the columns of AES: the linear part of a round, after undoing the shift of rows.
 fn mixed(state: &Block) -> Block {
     let back: Block = std::array::from_fn(|i| state[(i + 12 * (i % 4)) % 16]);
     spec::linear(&back, true)
 }
 
-/// The lowest bit that is one says the size of an element, those above its number.
+/// Decodes an element: the lowest one gives its size, the bits above its number.
 fn element(imm5: u32) -> Result<(usize, usize)> {
     match imm5.trailing_zeros() {
         log @ 0..4 => Ok((8 << log, (imm5 >> (log + 1)) as usize)),
@@ -40,11 +40,11 @@ impl Machine<'_> {
         let (a, b) = (self.v(first), self.v(second));
         let short = |vector: Vector| vector.part(0..n);
         let result = match i {
-            // AES: a key is added, bytes are substituted, rows are shifted; or columns are mixed.
+            // AESE: adds a key, substitutes bytes, shifts rows; or AESMC: mixes columns.
             _ if i & 0xffff_fc00 == 0x4e28_4800 => {
                 let state = xor(&self.v(to), &a);
                 self.degrees.read(state.degree(0..WIDTH));
-                self.degrees.asked();
+                self.degrees.note_argument();
                 let substituted = block(&state.bits).map(|byte| self.unknown.sbox(byte));
                 Vector { bits: spec::linear(&substituted, false).as_flattened().to_vec(), degrees: vec![1; 16] }
             }
@@ -53,7 +53,7 @@ impl Machine<'_> {
                 elements(WIDTH, 32).for_each(|column| result.degrees.extend([a.degree(column); 4]));
                 result
             }
-            // A product without carry of two halves.
+            // A carry-less product of two halves.
             _ if is_product(i) => {
                 let half = if n == 128 { 64..128 } else { 0..64 };
                 let mut sums = Sums::new(128);
@@ -65,7 +65,7 @@ impl Machine<'_> {
             _ if i & 0x9f20_0400 == 0x0e20_0400 => short(self.of_three(i, to, &a, &b, bits)?),
             // EOR3.
             _ if i & 0xffe0_8000 == 0xce00_0000 => xor(&xor(&a, &b), &self.v(field(i, 10, 5))),
-            // EXT: bytes of two, one behind the other.
+            // EXT: bytes of two concatenated vectors.
             _ if i & 0xbfe0_8400 == 0x2e00_0000 => {
                 let by = field(i, 11, 4) as usize;
                 if by >= n / 8 {
@@ -73,7 +73,7 @@ impl Machine<'_> {
                 }
                 picked(n, 8, |j| Some(if j + by < n / 8 { (&a, j + by) } else { (&b, j + by - n / 8) }))
             }
-            // TBL, of one table.
+            // TBL with one table.
             _ if i & 0xbfe0_fc00 == 0x0e00_0000 => {
                 let at = elements(n, 8).map(|range| index(&b.bits[range])).collect::<Result<Vec<_>>>()?;
                 picked(n, 8, |j| (at[j] < 16).then_some((&a, at[j])))
@@ -129,7 +129,7 @@ impl Machine<'_> {
                 own.replace(64, &self.general_part(first, 64));
                 own
             }
-            // Moved by a number of bits.
+            // Shifts by an immediate.
             _ if (i & 0x9f80_0400 == 0x0f00_0400 || i & 0xdf80_0400 == 0x5f00_0400) && field(i, 19, 4) != 0 => {
                 let code = field(i, 16, 7) as usize;
                 let bits = 1 << code.ilog2();
@@ -155,10 +155,10 @@ impl Machine<'_> {
             (0, 0b00011, 1) => bitwise(a, b, |a, b| a.and(b.inverted()), true),
             (0, 0b00011, 2) => bitwise(a, b, Bit::or, true),
             (1, 0b00011, 0) => xor(a, b),
-            // BIT, BIF: bits where the second has ones, or zeros.
+            // BIT, BIF: insert bits where the second has ones, or zeros.
             (1, 0b00011, 2) => xor(&own, &bitwise(&xor(&own, a), b, Bit::and, true)),
             (1, 0b00011, 3) => xor(&own, &bitwise(&xor(&own, a), b, |a, b| a.and(b.inverted()), true)),
-            // ADD; and SUB of numbers, which adds others.
+            // ADD; and SUB of numbers, as an addition.
             (subtracts, 0b10000, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
@@ -175,7 +175,7 @@ impl Machine<'_> {
                 }
                 result
             }
-            // USHL: by the lowest byte of each element, down if that is negative.
+            // USHL: shifts by the lowest byte of each element, down if it is negative.
             (1, 0b01000, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
@@ -185,7 +185,7 @@ impl Machine<'_> {
                 }
                 result
             }
-            // CMHI, of numbers.
+            // CMHI of numbers.
             (1, 0b00110, _) => {
                 let mut result = Vector::zeros(WIDTH);
                 for range in elements(WIDTH, bits) {
@@ -200,7 +200,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The lowest bits of a general register, as a vector.
+    /// Returns the lowest bits of a general register as a vector.
     fn general_part(&mut self, register: u32, bits: usize) -> Vector {
         let word = self.x(register, bits);
         let degree = if let Word::Number(_) = word { 0 } else { self.degrees.of_result() };
@@ -214,15 +214,15 @@ impl Machine<'_> {
     }
 }
 
-/// What MOVI and MVNI say.
+/// Returns the immediate of MOVI and MVNI.
 fn numbers(i: u32, upper: bool) -> Result<Vector> {
-    let told = (field(i, 16, 3) << 5 | field(i, 5, 5)) as u8;
+    let immediate = (field(i, 16, 3) << 5 | field(i, 5, 5)) as u8;
     let bytes: [u8; 16] = match (upper, field(i, 12, 4)) {
-        (false, 0b1110) => [told; 16],
+        (false, 0b1110) => [immediate; 16],
         // A bit becomes a byte.
-        (true, 0b1110) => std::array::from_fn(|j| if told >> (j % 8) & 1 == 1 { 0xff } else { 0 }),
+        (true, 0b1110) => std::array::from_fn(|j| if immediate >> (j % 8) & 1 == 1 { 0xff } else { 0 }),
         (not, code @ (0 | 2 | 4 | 6)) => {
-            let word = u32::from(told) << (4 * code);
+            let word = u32::from(immediate) << (4 * code);
             let word = if not { !word } else { word };
             std::array::from_fn(|j| word.to_le_bytes()[j % 4])
         }

@@ -351,7 +351,7 @@ class Gcm extends Message {
         }
     }
 
-    /** What a program is told of a fault in memory. */
+    /** The message of a memory fault. */
     private static ProviderException vanished(InternalError fault) {
         return new ProviderException("The memory of a buffer has vanished: its file, which is mapped, was cut short, or cannot be read or written", fault);
     }

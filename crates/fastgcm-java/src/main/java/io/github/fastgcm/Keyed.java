@@ -39,7 +39,7 @@ abstract class Keyed extends CipherSpi {
     byte[] commitment = EMPTY;
     byte[] iv;
     byte[] key;
-    /** How many messages the key has had; a second message makes the key worth keeping. */
+    /** The number of messages under the key; from the second message on the key is kept. */
     boolean used;
     Memory memory;
     private Cleaner.Cleanable cleanable;
@@ -47,7 +47,7 @@ abstract class Keyed extends CipherSpi {
     /** The values with which the last encryption was initialised. */
     private byte[] lastKey;
     private byte[] lastIv;
-    /** Whether an encryption has ended, so that the next needs another key or IV. */
+    /** True if an encryption has ended, so that the next needs another key or IV. */
     boolean spent;
     /** The IV, and the AAD behind it. */
     byte[] head = new byte[64];
@@ -64,7 +64,7 @@ abstract class Keyed extends CipherSpi {
         return 12;
     }
 
-    /** Whether such an IV is allowed, with a tag of so many bits. */
+    /** Returns true if such an IV is allowed, with a tag of this many bits. */
     void checkParameters(byte[] iv, int bits) throws InvalidAlgorithmParameterException {
         if (bits < 96 || bits > 128 || bits % 8 != 0) {
             throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");

@@ -14,7 +14,7 @@ final class Library {
     static final int PART;
     /** The name of the back end in use; null if the library is not in use. */
     static final String BACKEND;
-    /** Why the library is not used; null if it is used. */
+    /** The reason why the library is not used, or null if it is used. */
     static final String PROBLEM;
 
     static {

@@ -7,7 +7,7 @@ import java.security.Provider;
 import java.security.Security;
 import javax.crypto.Cipher;
 
-/** What the jar says about this machine: {@code java -jar} and its name. */
+/** Prints a report about this machine: {@code java -jar} and the jar's name. */
 final class Main {
     private Main() {}
 

@@ -14,11 +14,11 @@ abstract class Message extends Keyed {
     /** When encrypting, the text that does not fill a block yet; when decrypting, all text. */
     byte[] held = EMPTY;
     private int heldSize;
-    /** How much has been encrypted. */
+    /** The number of encrypted bytes. */
     private long done;
-    /** How much of a message in pieces has been written since {@link #openedInPieces} began. */
+    /** The bytes of a message in pieces written since {@link #openedInPieces} began. */
     private long written;
-    /** Whether a wrong tag was found. The AAD is then lost, and nothing is opened before the next `init`. */
+    /** True if a wrong tag was found. The AAD is then lost, and nothing is opened before the next `init`. */
     private boolean refused;
 
     Message(int keySize) {
@@ -365,7 +365,7 @@ abstract class Message extends Keyed {
         return isRight;
     }
 
-    /** Undoes so much that has been decrypted, and is not verified. Where memory has vanished meanwhile, nobody knows what would be encrypted again. */
+    /** Undoes this many decrypted bytes that are not verified. Where memory has vanished meanwhile, the result would be unknown. */
     private void takeBack(Place from, Place to, int size, boolean isWhole) {
         boolean isAsBefore = false;
         try {

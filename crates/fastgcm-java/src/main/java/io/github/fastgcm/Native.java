@@ -9,7 +9,7 @@ import java.util.Objects;
  * for a fault; a method that returns an address returns 0 for a fault.
  */
 final class Native {
-    /** How Java calls the library. (The compiler would copy a constant into each class that reads it.) */
+    /** The kind of Java's calls of the library. (The compiler would copy a constant into each class that reads it.) */
     static String way() {
         return "JNI";
     }

@@ -17,10 +17,10 @@ final class Place {
 
     /** An array, or what {@link Native#memory} makes of a buffer. */
     final Object memory;
-    /** Where the bytes begin, and where the memory ends: positions in an array, or addresses. */
+    /** The start of the bytes, and the end of the memory: positions in an array, or addresses. */
     final long at;
     final long end;
-    /** Whether the library must not be given this memory, because it may vanish. */
+    /** Returns true if the library must not access this memory, because it may vanish. */
     final boolean mayVanish;
     private final ByteBuffer buffer;
     private final boolean isCopy;

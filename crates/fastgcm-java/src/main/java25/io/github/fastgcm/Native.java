@@ -15,7 +15,7 @@ import java.util.Objects;
  * What the shared library does, by foreign functions, which read and write arrays in place. The other class of this name says what each method does.
  */
 final class Native {
-    /** How Java calls the library. (The compiler would copy a constant into each class that reads it.) */
+    /** The kind of Java's calls of the library. (The compiler would copy a constant into each class that reads it.) */
     static String way() {
         return "foreign functions";
     }

@@ -1,7 +1,7 @@
-//! Both ways of what must not decide: a condition on symbols. Whether a call is right is then known of each way, though its trace tells a secret.
+//! Follows both paths of a condition on symbols, which must not decide. Each path then has a verdict, though its trace reveals a secret.
 //!
-//! Most of such conditions are about the lowest byte of a counter, of which code wants to know whether a sum is carried on to the next byte. What a way knows of
-//! that byte is a [`Fact`], which code and standard then share.
+//! Most of these conditions test whether the lowest byte of a counter has a carry. The knowledge of a path about that
+//! byte is a [`Fact`], which code and standard share.
 
 use crate::{
     machine::{Machine, Result, Stop, Word, Zero},
@@ -12,43 +12,43 @@ use crate::{
 use iced_x86::ConditionCode;
 use std::collections::HashSet;
 
-/// A way to go.
+/// A path.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct Path {
     pub chosen: Vec<bool>,
     met: usize,
     assumed: Map<Bit, bool>,
-    /// Where it parts again: the condition, what is known if it does not hold, and if it does, and whether it is one on what everybody may know.
+    /// The next condition, the facts if it does not hold and if it does, and whether it is on public values.
     pub parts: Option<(String, [Option<Fact>; 2], bool)>,
-    /// Bits that everybody may know.
+    /// The public bits.
     pub public: HashSet<Bit>,
 }
 
-impl Ways {
+impl Path {
     pub fn of(chosen: Vec<bool>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// What has been decided on this way.
+    /// Returns the assumed value of a condition on this path.
     pub fn assumed(&self, what: &Bit) -> Option<&bool> {
         self.assumed.get(what)
     }
 }
 
-/// What flags are of: a byte that was compared with a number, or to which that number was added.
+/// The operand of flags: a byte that was compared with a number, or to which that number was added.
 #[derive(Clone, Debug)]
 pub struct Low {
-    /// Behind which instruction.
+    /// The address after the instruction.
     behind: u64,
     byte: Byte,
     other: u32,
     is_sum: bool,
-    /// Zeros above it, so that signs do not matter.
+    /// True if zeros are above it, so that signs do not matter.
     is_wide: bool,
 }
 
 impl Low {
-    /// Whether that condition holds for that byte.
+    /// Returns whether a condition holds for a byte.
     fn holds(&self, condition: ConditionCode, byte: u32) -> Option<bool> {
         use ConditionCode as C;
         let below = if self.is_sum { byte + self.other > 255 } else { byte < self.other };
@@ -68,11 +68,11 @@ impl Low {
 }
 
 impl Machine<'_> {
-    /// Flags are of these bits, as far as they are a byte, and a number.
+    /// Records the operands of flags, if they are a byte and a number.
     pub(crate) fn low_byte(&mut self, bits: &[Bit], other: &Word, is_sum: bool) {
         let Word::Number(other) = other else { return };
         let (byte, above, other) = match bits.len() {
-            // The highest byte of a word whose bytes are in the other order.
+            // The highest byte of a byte-swapped word.
             32 if is_sum && other & 0xff_ffff == 0 => (&bits[24..], &bits[..0], other >> 24),
             _ => (&bits[..8], &bits[8..], *other),
         };
@@ -82,7 +82,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One of both ways of a condition that must not decide.
+    /// Follows one of both paths of a forbidden condition.
     pub(crate) fn follow(&mut self, condition: ConditionCode, why: &str) -> Result<bool> {
         let at = self.compares;
         let behind = self.behind(at);
@@ -103,24 +103,24 @@ impl Machine<'_> {
         let zero = if let Zero::IfNone(bits) = &self.flags.zero { Some(none(bits)) } else { None };
         let place = self.image.place(at);
         let of_public =
-            |bit: &Bit| self.ways.as_ref().is_some_and(|ways| ways.public.contains(bit) || ways.public.contains(&bit.inverted()));
+            |bit: &Bit| self.path.as_ref().is_some_and(|path| path.public.contains(bit) || path.public.contains(&bit.inverted()));
         let is_public = matches!(&self.flags.zero, Zero::IfNone(bits) if zero.is_some() && bits.iter().all(of_public))
             && matches!(condition, ConditionCode::e | ConditionCode::ne);
-        let compares = self.said(at);
-        let ways = self.ways.as_mut().expect("somebody wants to know");
-        let Some(&outcome) = ways.chosen.get(ways.met) else {
-            ways.parts = Some((format!("{place} ({compares}), {condition:?}: {why}"), facts, is_public));
+        let compares = self.instruction_text(at);
+        let path = self.path.as_mut().expect("somebody wants to know");
+        let Some(&outcome) = path.chosen.get(path.met) else {
+            path.parts = Some((format!("{place} ({compares}), {condition:?}: {why}"), facts, is_public));
             return Err(Stop::Secret(why.into()));
         };
-        ways.met += 1;
-        self.unknown.met = ways.met;
+        path.met += 1;
+        self.unknown.met = path.met;
         let is_zero = match condition {
             ConditionCode::e => Some(outcome),
             ConditionCode::ne => Some(!outcome),
             _ => None,
         };
         if let (Some(zero), Some(is_zero)) = (zero, is_zero) {
-            ways.assumed.insert(zero, is_zero);
+            path.assumed.insert(zero, is_zero);
         }
         Ok(outcome)
     }
