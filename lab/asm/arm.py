@@ -3,7 +3,7 @@
 
 Prints a table in Markdown: cycles for 64 bytes of `aes-neon` and `aes-neon-eor3`, and of AWS-LC's two kernels, by llvm-mca. A model knows the
 ports and latencies of a processor, and neither caches, nor branches, nor loads that wait for stores; so this is a prediction. Needs
-rustc's standard library for aarch64-unknown-linux-gnu, the crates of lab/bench (`cargo fetch` there) and Debian's llvm-22.
+rustc's standard library for aarch64-unknown-linux-gnu, the crates of tools/bench (`cargo fetch` there) and Debian's llvm-22.
 """
 
 import json
@@ -106,7 +106,7 @@ def ours():
 
 def aws_lc():
     """Returns the kernels of aws-lc-sys: AWS-LC uses `8x` on Neoverse V1 and V2 and on Apple's, the other one on all others."""
-    packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT / "lab/bench"))["packages"]
+    packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked", cwd=ROOT / "tools/bench"))["packages"]
     package = next(package for package in packages if package["name"] == "aws-lc-sys")
     folder = Path(package["manifest_path"]).parent / "aws-lc/generated-src/linux-aarch64/crypto/fipsmodule"
     for file, name in ("aesv8-gcm-armv8.S", "aws-lc"), ("aesv8-gcm-armv8-unroll8.S", "aws-lc-8x"):

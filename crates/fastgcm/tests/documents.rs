@@ -88,7 +88,7 @@ fn tables() {
     // A table that was measured is shown whole.
     let table = |page: &str| rows(&read(page)).map(numbers).collect::<Vec<_>>();
     let shown = table("docs/migrating.md");
-    for row in table("lab/bench/price/price.md").into_iter().chain(table("lab/bench/results/zen5-aes-gcm.md")) {
+    for row in table("tools/bench/price/price.md").into_iter().chain(table("tools/bench/results/zen5-aes-gcm.md")) {
         assert!(shown.contains(&row), "docs/migrating.md lacks {row:?}");
     }
     passed("documents::tables", count, count);

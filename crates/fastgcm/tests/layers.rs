@@ -86,7 +86,7 @@ fn what_is_planted_is_found() {
 fn no_crate_has_a_circle() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let crates = fs::read_dir(&beside).unwrap().map(|entry| entry.unwrap().path().join("src")).filter(|source| source.is_dir());
-    let prover = beside.join("../lab/prove/src");
+    let prover = beside.join("../tools/prove/src");
     let sources: Vec<PathBuf> = crates.chain([prover.clone()]).collect();
     let first = |path: &[String]| path.first().cloned();
     for source in &sources {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Proves whole calls from the machine code of what is shipped (docs/proof.md): `cargo xtask prove [OPTION]...` runs this. `fastgcm-prove` does it, of lab/prove's engine; this builds it,
+# Proves whole calls from the machine code of what is shipped (docs/proof.md): `cargo xtask prove [OPTION]...` runs this. `fastgcm-prove` does it, of tools/prove's engine; this builds it,
 # and the programs whose calls are proved: one in Rust, one in C with `libfastgcm.so`, one in C that loads the OpenSSL provider; with `--wheel PYTHON` that
 # Python, which has the wheel; with `--wiped`, for what is left of secrets, one in Rust with the library's feature `scrub`.
 set -euo pipefail

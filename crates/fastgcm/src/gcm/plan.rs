@@ -12,7 +12,7 @@
 //! (how far ahead memory is prefetched).
 //!
 //! The measurements behind the thresholds were made on Zen 4 (a trial that left out each path by itself) and
-//! on Emerald Rapids, where `bars --before COMMIT` (lab/bench) measures a changed threshold against the
+//! on Emerald Rapids, where `bars --before COMMIT` (tools/bench) measures a changed threshold against the
 //! previous commit. A threshold that is not the number of a row's powers must gain 5 % in a range of lengths
 //! on two families of processors.
 

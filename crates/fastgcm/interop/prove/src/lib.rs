@@ -1,4 +1,4 @@
-//! Which calls of fastgcm are proved from machine code, and what else `cargo xtask prove` runs: the engine is `lab/prove`, and docs/proof.md says what it does.
+//! Which calls of fastgcm are proved from machine code, and what else `cargo xtask prove` runs: the engine is `tools/prove`, and docs/proof.md says what it does.
 // Most fields are what they are called; what is not is described.
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
