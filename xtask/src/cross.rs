@@ -74,7 +74,7 @@ impl Machine {
                 // of chunks; 512 MiB of AAD, of a text, of a nonce.
                 let tests = if full() { "" } else { "--test '*' -- --skip of_more_bits_than_32 --skip very_long_lists" };
                 run_line(root, &self.cargo(root, first, &format!("{TEST} {tests}")))?;
-                let step = "--quiet --release -p fastgcm-step --example";
+                let step = "--quiet --release -p fastgcm-asm --example";
                 run_line(root, &self.cargo(root, first, &format!("build {step} secrets")))?;
                 // The known answers use more of the library.
                 let programs = "release/examples/secrets $(ls -t debug/deps/known_answers-* | grep -v '[.]d$' | head -n 1)";

@@ -59,7 +59,7 @@ impl Fault {
     /// Reads the faults of all crates.
     pub(crate) fn read(root: &Path) -> Result<Vec<Self>> {
         let mut faults = Vec::new();
-        for file in files(root, "crates $(test ! -e lab || echo lab)", "faults.txt")? {
+        for file in files(root, "crates $(test ! -e tools || echo tools)", "faults.txt")? {
             let folder = file.strip_prefix(root)?.parent().context("no folder")?.to_string_lossy().into_owned();
             faults.extend(Self::parse(folder.strip_prefix("crates/").unwrap_or(&folder), &fs::read_to_string(&file)?)?);
         }
@@ -124,7 +124,7 @@ impl Fault {
 }
 
 fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
-    let folder = if of.starts_with("lab/") { of.to_owned() } else { format!("crates/{of}") };
+    let folder = if of.starts_with("tools/") { of.to_owned() } else { format!("crates/{of}") };
     if !root.join(&folder).exists() {
         return Ok(Vec::new());
     }

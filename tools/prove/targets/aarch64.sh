@@ -9,7 +9,7 @@ export CC=aarch64-linux-gnu-gcc
 made=target/prove/fastgcm-aarch64
 mkdir -p "$made"
 tools/prove/targets/get.sh fastgcm "$made"
-cargo build --quiet --release -p gcm-prove
+cargo build --quiet --release --manifest-path tools/Cargo.toml --target-dir target -p gcm-prove
 prove() { target/release/gcm-prove tools/prove/targets/fastgcm.c -I"$made/include" "$made/libfastgcm.a" "$@"; }
 prove
 prove --lengths --key 128,192,256 --right # a refused text is zeroed in a loop

@@ -11,7 +11,7 @@ targets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
-cargo build --quiet --release -p gcm-prove
+cargo build --quiet --release --manifest-path tools/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}" -p gcm-prove
 built=$(realpath "${CARGO_TARGET_DIR:-target}")/release/gcm-prove
 export ROOT=$PWD CC=${CC-cc}
 other=$("$CC" -dumpmachine | sed "s/^$(uname -m)-.*//; s/^\([^-]*\)-.*/-\1/")

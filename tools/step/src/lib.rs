@@ -15,8 +15,7 @@
 //! It executes about 50,000 instructions a second. `cargo xtask asm` guards fastgcm's machine code with it; `papers` replays a paper's table of
 //! instructions. On other machines the crate is empty.
 //!
-//! `examples/aarch64.rs` single-steps a program of AArch64 with qemu's log. `cargo xtask cross aarch64` compares with it the traces of
-//! `examples/secrets.rs`: one message, many secrets.
+//! `lab/asm/examples/aarch64.rs` follows a program of AArch64 by qemu's log instead.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

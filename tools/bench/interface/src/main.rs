@@ -22,7 +22,7 @@ type Seal<'a> = Box<dyn FnMut(&[u8; 12], &mut [u8]) + 'a>;
 const KEY: [u8; 32] = [7; 32];
 const AAD: &[u8] = b"authentic 12";
 const TAG: usize = 16;
-const LOCK: &str = include_str!("../../../../Cargo.lock");
+const LOCK: &str = include_str!("../../../Cargo.lock");
 
 /// The sizes in bytes, and their names.
 const SIZES: [(usize, &str); 4] = [(64, "64 B"), (1420, "1420 B"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
