@@ -1,6 +1,6 @@
 /* What a library that has AES-GCM, or what is made of it, shows to the tools beside this: one table of functions, exported as `aead_plugin`.
  *
- * The referee asks it for every answer; the bench times it. Whatever is not offered stays zero, and nobody counts it as a fault. libraries/ has
+ * The referee asks it for every answer; the bench times it; the prover proves its calls. Whatever is not offered stays zero, and nobody counts it as a fault. libraries/ has
  * examples of some 40 lines. In the first comment of a plug-in, `link:` says what it is linked with, `debian:` which package has that, and `made:` which
  * library libraries/make.sh gets. */
 #ifndef AEAD_H
@@ -24,6 +24,7 @@ enum {
     AEAD_TAG_BEHIND = 32, /* whole messages have the tag behind the ciphertext: `tag` is `output + length`, or `input + length` to open */
     AEAD_THREADS = 64,  /* several threads may seal and open whole messages with one key at once */
     AEAD_KEEPS = 128,   /* the plug-in itself keeps bytes of a key, so nobody looks what is in memory when a key is freed */
+    AEAD_ZEROS = 512,  /* of a whole message that is refused, zeros are left in the output */
     AEAD_OF_PIECES = 1024, /* a whole message is a chain of calls that hand out text before it is verified, so nobody looks what a refusal leaves */
 };
 
@@ -104,6 +105,21 @@ struct aead_plugin {
 #define AEAD_KEYS_ALL 7u
 #define AEAD_TAG(n) (1u << (n))
 #define AEAD_TAGS_ALL (AEAD_TAG(4) | AEAD_TAG(8) | AEAD_TAG(12) | AEAD_TAG(13) | AEAD_TAG(14) | AEAD_TAG(15) | AEAD_TAG(16))
+
+/* Whether two tags are the same, without a branch on what they are. */
+static inline int aead_equal(const uint8_t *a, const uint8_t *b, size_t length)
+{
+    uint64_t x[2], y[2];
+    uint8_t differs = 0;
+    if (length == 16) {
+        memcpy(x, a, 16);
+        memcpy(y, b, 16);
+        return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+    }
+    for (size_t i = 0; i < length; i++)
+        differs |= a[i] ^ b[i];
+    return differs == 0;
+}
 
 /* Frees memory of malloc, and wipes it first: what a library keeps in memory of its caller, its caller has to wipe. */
 static inline void aead_wiped(void *made)

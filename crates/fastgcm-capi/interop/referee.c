@@ -14,10 +14,18 @@ struct run {
     int seals;
 };
 
+static const char *backend;
+
+static const char *start(const char *level)
+{
+    backend = getenv("FASTGCM_BACKEND");
+    return NULL;
+}
+
 static void *key(const uint8_t *bytes, size_t length)
 {
     fastgcm_key *key = NULL;
-    return fastgcm_key_new(&key, bytes, length, getenv("FASTGCM_BACKEND")) == FASTGCM_OK ? key : NULL;
+    return fastgcm_key_new(&key, bytes, length, backend) == FASTGCM_OK ? key : NULL;
 }
 
 static int seal(void *key, const struct aead_message *m)
@@ -79,7 +87,7 @@ static void release(void *key) { fastgcm_key_free(key); }
 
 const struct aead_plugin aead_plugin = {
     .interface = AEAD_INTERFACE,
-    .offers = AEAD_IN_PLACE | AEAD_OVERLAP | AEAD_NULL | AEAD_THREADS,
+    .offers = AEAD_IN_PLACE | AEAD_OVERLAP | AEAD_NULL | AEAD_THREADS | AEAD_ZEROS,
     .keys = AEAD_KEYS_ALL,
     .tags = AEAD_TAGS_ALL,
     .nonce_min = 1,
@@ -87,6 +95,7 @@ const struct aead_plugin aead_plugin = {
     .block = 1,
     .name = "fastgcm, C",
     .version = fastgcm_version,
+    .start = start,
     .key = key,
     .free = release,
     .seal = seal,

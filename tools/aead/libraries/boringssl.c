@@ -72,7 +72,11 @@ static void *key(const uint8_t *bytes, size_t length)
     return key;
 }
 
-static const char *levels(void) { return "OPENSSL_ia32cap"; }
+#ifndef LEVELS
+#define LEVELS "OPENSSL_ia32cap"
+#define START NULL
+#endif
+static const char *levels(void) { return LEVELS; }
 
 static int seal(void *made, const struct aead_message *m)
 {
@@ -110,6 +114,7 @@ const struct aead_plugin aead_plugin = {
 #endif
     .version = version,
     .levels = levels,
+    .start = START,
     .key = key,
     .rekey = rekey,
     .key_size = sizeof(EVP_AEAD_CTX),

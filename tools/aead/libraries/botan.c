@@ -1,5 +1,5 @@
 /* Botan: its interface for C, whole messages, with the tag behind the ciphertext.
- * link: -I/usr/include/botan-2 -lbotan-2
+ * link: -I/usr/include/botan-2 -lbotan-2 -lstdc++ -lm
  * debian: libbotan-2-dev */
 #include "aead.h"
 #include <botan/ffi.h>
@@ -47,8 +47,8 @@ static int message(void *made, const struct aead_message *m, int seals)
         if (seals)
             memcpy(m->tag, output + m->length, m->tag_length);
     }
-    free(input);
-    free(output);
+    aead_wiped(input);
+    aead_wiped(output);
     return done;
 }
 

@@ -1,7 +1,7 @@
 //! fastgcm: a variant for each back end of this machine. Called as anybody calls it, but for `with_backend`, which names the back end; a new
 //! key is made by value. In place with `seal` and `open`, otherwise with `seal_detached_to` and `open_detached_to`.
 
-use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NoPieces};
+use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NoPieces, ZEROS};
 use fastgcm::{Backend, Key, Tag};
 use std::{ffi::CStr, sync::OnceLock};
 
@@ -11,7 +11,7 @@ static BACKEND: OnceLock<Backend> = OnceLock::new();
 
 impl Implementation for Fastgcm {
     const NAME: &'static CStr = c"fastgcm";
-    const OFFERS: u32 = IN_PLACE | KEEPS;
+    const OFFERS: u32 = IN_PLACE | KEEPS | ZEROS;
     type Run = NoPieces;
 
     fn version() -> String {

@@ -1,6 +1,6 @@
 //! Graviola: `AesGcm`, in place, the tag apart; from one buffer to another its users copy first. It cannot be held to a level.
 
-use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NoPieces, locked};
+use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NoPieces, ZEROS, locked};
 use graviola::aead::AesGcm;
 use std::ffi::CStr;
 
@@ -8,7 +8,7 @@ struct Graviola(AesGcm);
 
 impl Implementation for Graviola {
     const NAME: &'static CStr = c"graviola";
-    const OFFERS: u32 = IN_PLACE | KEEPS;
+    const OFFERS: u32 = IN_PLACE | KEEPS | ZEROS;
     const KEYS: u32 = 1 | 4;
     type Run = NoPieces;
 

@@ -112,7 +112,7 @@ static int finish(void *made, uint8_t *tag, size_t length)
     if (!aad(run, found, 0))
         return 0;
     (run->seals ? EACH(enc_finalize) : EACH(dec_finalize))(&key->data, &run->context, run->seals ? tag : found, length);
-    return run->seals || memcmp(found, tag, length) == 0;
+    return run->seals || aead_equal(found, tag, length);
 }
 
 /* A message at once has a nonce of 12 bytes; another goes through the calls for pieces. What is in the context does not outlast a call. */
@@ -124,13 +124,12 @@ static int whole(struct key *key, int seals, const struct aead_message *m)
     return done;
 }
 
-static _Alignas(64) struct gcm_context_data context;
-
 static int seal(void *made, const struct aead_message *m)
 {
     struct key *key = made;
     if (m->nonce_length != 12 || m->tag_length > 16)
         return whole(key, 1, m);
+    _Alignas(64) struct gcm_context_data context;
     key->seal(&key->data, &context, m->output, m->input, m->length, m->nonce, m->aad, m->aad_length, m->tag, m->tag_length);
     return 1;
 }
@@ -138,11 +137,12 @@ static int seal(void *made, const struct aead_message *m)
 static int open(void *made, const struct aead_message *m)
 {
     struct key *key = made;
+    _Alignas(64) struct gcm_context_data context;
     uint8_t found[16];
     if (m->nonce_length != 12 || m->tag_length > 16)
         return whole(key, 0, m);
     key->open(&key->data, &context, m->output, m->input, m->length, m->nonce, m->aad, m->aad_length, found, m->tag_length);
-    return m->tag_length == 16 ? memcmp(found, m->tag, 16) == 0 : memcmp(found, m->tag, m->tag_length) == 0;
+    return m->tag_length == 16 ? aead_equal(found, m->tag, 16) : aead_equal(found, m->tag, m->tag_length);
 }
 
 const struct aead_plugin aead_plugin = {

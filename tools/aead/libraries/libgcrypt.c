@@ -1,8 +1,8 @@
 /* libgcrypt: gcry_cipher, in pieces. Whole messages have a handle that keeps its key: there is no call that does a message at once.
  * without: REFEREE_LIBGCRYPT=intel-aesni REFEREE_LIBGCRYPT=intel-pclmul REFEREE_LIBGCRYPT=intel-ssse3 REFEREE_LIBGCRYPT=intel-sse4.1
  * without: REFEREE_LIBGCRYPT=intel-avx REFEREE_LIBGCRYPT=intel-avx2 REFEREE_LIBGCRYPT=intel-bmi2 REFEREE_LIBGCRYPT=intel-vaes-vpclmul
- * link: -lgcrypt
- * debian: libgcrypt20-dev */
+ * link: -lgcrypt -lgpg-error
+ * debian: libgcrypt20-dev libgpg-error-dev */
 #include "aead.h"
 #include <gcrypt.h>
 #include <stdlib.h>

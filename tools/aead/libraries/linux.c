@@ -68,9 +68,10 @@ static const char *start(const char *wanted)
 {
     const char *variable = getenv("REFEREE_LINUX");
     int number = variable ? atoi(variable) : first();
-    for (int i = 0; wanted && i < 4; i++)
-        number = strcmp(wanted, names[i]) == 0 ? i : number;
     level = number >= first() && number < 4 ? &levels[number] : NULL;
+    /* A name is obeyed: the prover interprets what this processor has not got. */
+    for (int i = 0; wanted && i < 4; i++)
+        level = strcmp(wanted, names[i]) == 0 ? &levels[i] : level;
     return level != NULL && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") ? NULL : "this processor has not got that level";
 }
 

@@ -19,6 +19,9 @@ print(name, package["version"])' "$1" "${2-}" >version.new
 cmake_crypto() {
     source=$1
     shift
+    # A compiler for another machine says so.
+    machine=$("${CC-cc}" -dumpmachine)
+    [ "${machine%%-*}" = "$(uname -m)" ] || set -- "$@" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${machine%%-*}"
     cmake -S "$source" -B built -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_TESTING=OFF "$@"
     cmake --build built --target crypto --parallel "$(nproc)"
     find built -name libcrypto.a -exec mv {} . \;

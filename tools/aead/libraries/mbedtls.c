@@ -45,7 +45,7 @@ static int open(void *key, const struct aead_message *m)
 
 const struct aead_plugin aead_plugin = {
     .interface = AEAD_INTERFACE,
-    .offers = AEAD_IN_PLACE,
+    .offers = AEAD_IN_PLACE | AEAD_ZEROS,
     .keys = AEAD_KEYS_ALL,
     .tags = AEAD_TAGS_ALL,
     .nonce_min = 1,

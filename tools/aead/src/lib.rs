@@ -35,6 +35,8 @@ pub const TAG_BEHIND: u32 = 32;
 pub const THREADS: u32 = 64;
 /// Of [`Table::offers`]: nobody looks what is in memory when a key is freed.
 pub const KEEPS: u32 = 128;
+/// Of [`Table::offers`]: a refusal leaves zeros in the output.
+pub const ZEROS: u32 = 512;
 /// Of [`Table::offers`]: nobody looks what a refusal leaves in the output.
 pub const OF_PIECES: u32 = 1024;
 

@@ -1,5 +1,5 @@
-/* fastgcm's C library: each call from the key's bytes on, with the back end that it chooses for the row's processor.
- * link: -I$MADE/include $MADE/libfastgcm.a */
+/* fastgcm's C library: each call from the key's bytes on, with the back end that it chooses for the row's processor. It allocates nothing, as a
+ * wrapper would. For aarch64.sh. */
 #include "gcm-prove.h"
 #include <fastgcm.h>
 

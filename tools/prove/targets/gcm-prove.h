@@ -60,7 +60,7 @@ __attribute__((noinline, unused)) static int gcm_prove(const verb *verbs, size_t
     void *volatile warm = malloc(120000);
     free(warm);
     n += (size_t)snprintf(told + n, sizeof told - n, "before;%s\n", before);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && verbs[i].name; i++)
         n += (size_t)snprintf(told + n, sizeof told - n, "verb;%s;%s;%s;%s\n", verbs[i].name, verbs[i].how, verbs[i].keys, verbs[i].nonces);
     n += (size_t)snprintf(told + n, sizeof told - n, "%s", GCM_PROVE_ROWS);
     GCM_PROVE_MARKER(&c, perform, gcm_prove_arena, sizeof gcm_prove_arena, told, n);

@@ -480,8 +480,14 @@ impl Machine<'_> {
 
     fn count(&mut self, i: &Instruction, n: usize) -> Result<()> {
         use Mnemonic::{Bsf, Bsr, Lzcnt, Popcnt, Tzcnt};
-        let a = self.get(i, 1)?.number()? & mask(n);
         let m = i.mnemonic();
+        let a = match self.get(i, 1)? {
+            // Of the bits above the lowest one nobody asks, which stands behind zeros here.
+            Word::Bits(bits) if matches!(m, Tzcnt | Bsf) && bits.iter().find(|&&bit| bit != O) == Some(&Bit::from(true)) => {
+                1 << bits.iter().take_while(|&&bit| bit == O).count()
+            }
+            word => word.number()?,
+        } & mask(n);
         if a == 0 && matches!(m, Bsf | Bsr) {
             // The register is undefined.
             self.flags = Flags { zero: Zero::Is(true), ..Flags::UNDEFINED };

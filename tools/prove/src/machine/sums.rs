@@ -142,7 +142,7 @@ impl Machine<'_> {
                 self.flags.overflow = Some(((a ^ b) & (a ^ difference)) >> (n - 1) & 1 == 1);
                 self.flags.of_result(&Number(difference), n);
                 if self.lifted_only && (a, borrow) == (0, false) {
-                    self.flags_of_negative(&Number(b).bits()[..n]);
+                    return Ok(self.negative(&Number(b).bits()[..n], &Number(difference).bits()[..n]));
                 } else if self.lifted_only && (b, borrow) == (1, false) && a < 256 && n > 8 {
                     return Ok(self.less_one(&Number(a).bits()[..8], n));
                 } else if self.lifted_only && !borrow && n == 64 && a >> 32 == 0 && b >> 32 == 0 && b > 1 {
@@ -183,14 +183,14 @@ impl Machine<'_> {
                 self.flags = Flags::UNDEFINED;
                 Ok(a.clone())
             }
-            // Zero minus symbols is new variables: a statement for all of their values holds for the actual one. Its flags say whether any
-            // of these bits is one.
+            // Zero minus symbols, whose value is new variables: what holds for all values of these, holds for the one that it has. Its flags say whether there is
+            // a one among these bits, and so does each bit of the value above them.
             (Number(0), Bits(bits), Some(false)) => {
                 self.degrees.carry_of_all(n);
                 self.flags = Flags::UNDEFINED;
-                self.flags_of_negative(&bits[..n]);
+                self.degrees.read(self.degrees.of_result().saturating_mul(n as u32));
                 let unknown: Vec<Bit> = (0..n).map(|_| self.unknown.random.symbol()).collect();
-                Ok(Word::low(&unknown))
+                Ok(self.negative(&bits[..n], &unknown))
             }
             // Minus a number: plus its opposite.
             (a, Number(b), Some(false)) => {
@@ -228,13 +228,16 @@ impl Machine<'_> {
         known(a, b).or_else(|| known(b, a)).unwrap_or_else(|| a.and(b))
     }
 
-    /// Sets the flags of a negation, which is zero without a borrow if none of these bits is one.
-    pub(crate) fn flags_of_negative(&mut self, bits: &[Bit]) {
+    /// Zero minus these bits, whose lower part is as `low` has it: above the highest that can be one, each bit says whether there is a one. It is zero, and
+    /// borrows nothing, if there is none.
+    fn negative(&mut self, bits: &[Bit], low: &[Bit]) -> Word {
         self.flags.zero = Zero::of(bits);
         let is_zero = match &self.flags.zero {
             Zero::IfNone(bits) => none(bits),
             zero => Bit::from(*zero == Zero::Is(true)),
         };
         self.flags.carry = Some(is_zero.inverted());
+        let width = bits.iter().rposition(|&bit| bit != O).map_or(0, |last| last + 1);
+        Word::low(&[&low[..width], &vec![is_zero.inverted(); bits.len() - width]].concat())
     }
 }

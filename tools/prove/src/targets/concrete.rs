@@ -51,7 +51,7 @@ impl Example {
             format!("static uint8_t {name}_in_page[] __attribute__((aligned(4096))) = {{[{by}] = {bytes}0}};\n#define {name} ({name}_in_page + {by})\n")
         });
         let arrays: String = arrays.collect();
-        let fields: String = buffers.map(|(name, bytes)| format!(".{name} = {{{name}, {}}}, ", bytes.len())).collect();
+        let fields: String = buffers.map(|(name, bytes)| format!("{{{name}, {}}}, ", bytes.len())).collect();
         let compared = self.should.iter().map(|(name, buffer, first, bytes)| {
             let (n, array) = (bytes.len(), array("const ", name, bytes));
             format!("    {array}    wrong |= differs(\"{name}\", {buffer} + {first}, {name}, {n});\n")
@@ -76,7 +76,7 @@ static int differs(const char *what, const uint8_t *is, const uint8_t *should, s
 int main(void) {{
     const char *why = make("{row}");
     if (why) return puts(why), 2;
-    const call c = {{.verb = {verb}, .row = {number}, .cuts = {{{cut}, {next}}}, {fields}.heap = {{heap, sizeof heap}}, .place = {{place, sizeof place}}}};
+    const call c = {{{verb}, {number}, {{{cut}, {next}}}, {fields}{{heap, sizeof heap}}, {{place, sizeof place}}}};
     const uint64_t answer = calls[c.verb].run(&c);
     int wrong = answer != {answer};
     printf("the answer is %d, and should be {answer}\n", (int)answer);
