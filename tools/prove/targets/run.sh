@@ -65,7 +65,7 @@ for name in "${asked[@]}"; do
     echo
     about=$(sed -n "s/.*before the marker: \(.*\): each call.*/\1/p" "$folder.txt" | head -1)
     echo "**$name** ($about${about:+${version:+, }}$version), $((SECONDS - seconds)) s"
-    awk -F ' *[|] *' -v OFS=, -v name="$name,$about${about:+${version:+; }}$version" '
+    awk -F ' *[|] *' -v OFS=, -v name="$name,\"$about${about:+${version:+; }}$version\"" '
         / [|] calls [|] proved /, !/^[|]/ { if (/^[|] / && !/ calls /) { split($11, path, ", that of "); print name, $2, $3, $4, $5, $6, $7, $8, $9, path[1], path[2] } }
     ' "$folder.txt" > "$folder.csv"
     sed -n '/ | calls | proved /,$p; /| fault | executed at /,$p; /| of any length |/,$p' "$folder.txt"
