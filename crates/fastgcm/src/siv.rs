@@ -72,12 +72,7 @@ impl AesGcmSiv {
     /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`. Otherwise fails like
     /// [`new`](Self::new).
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
-        let row = backend.row()?;
-        if matches!(key.len(), 16 | 32) {
-            Ok(Self { key: Key::for_aes(key, row) })
-        } else {
-            Err(Error::InvalidLength)
-        }
+        Ok(Self { key: Key::for_aes(key, row_for(key, backend)?) })
     }
 
     /// Makes an AES-192 key, **which RFC 8452 does not define**: GCM-SIV with a longer key, as in OpenSSL's
@@ -100,12 +95,7 @@ impl AesGcmSiv {
         key: &[u8],
         backend: Backend,
     ) -> Result<&'a mut Self, Error> {
-        let row = backend.row()?;
-        if matches!(key.len(), 16 | 32) {
-            Ok(Self::derive_in(place, key, row))
-        } else {
-            Err(Error::InvalidLength)
-        }
+        Ok(Self::derive_in(place, key, row_for(key, backend)?))
     }
 
     /// Makes an AES-192 key, **which RFC 8452 does not define**, in memory of the caller's choice.
@@ -127,12 +117,8 @@ impl AesGcmSiv {
     /// Fails like [`with_backend`](Self::with_backend).
     #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
     pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
-        let row = backend.row()?;
-        if matches!(key.len(), 16 | 32) {
-            Ok(made_shared(|place| Self::derive_in(place, key, row)))
-        } else {
-            Err(Error::InvalidLength)
-        }
+        let row = row_for(key, backend)?;
+        Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
     fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], row: &'static Row) -> &'a mut Self {
@@ -228,6 +214,12 @@ impl AesGcmSiv {
 /// Returns `TooLong` if `aad` or the text exceeds the limit.
 fn within_limits(aad: &[u8], text: usize) -> Result<(), Error> {
     if aad.len().max(text) as u64 > AesGcmSiv::LIMIT { Err(Error::TooLong) } else { Ok(()) }
+}
+
+/// Returns the row of a back end, for a key of a length that RFC 8452 has.
+fn row_for(key: &[u8], backend: Backend) -> Result<&'static Row, Error> {
+    let row = backend.row()?;
+    if matches!(key.len(), 16 | 32) { Ok(row) } else { Err(Error::InvalidLength) }
 }
 
 impl ZeroizeOnDrop for AesGcmSiv {}
