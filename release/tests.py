@@ -310,10 +310,13 @@ def steps(folder):
     git("clone", "--quiet", "--no-checkout", ROOT, checkout, cwd=there)
     if os.geteuid() == 0:
         subprocess.run(["chown", "-R", "1001:1001", checkout], check=True)
-        cloned = lambda: subprocess.run(["git", "clone", "--quiet", "--bare", checkout, there / "clone"], env={**os.environ, "HOME": str(home)}, capture_output=True).returncode  # noqa: E731
+        # With GIT_CONFIG_GLOBAL=/dev/null, which a rehearsal sets, `git config --global` would put a file in the place of /dev/null.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"HOME": str(home)}
+        cloned = lambda: subprocess.run(["git", "clone", "--quiet", "--bare", checkout, there / "clone"], env=own, capture_output=True).returncode  # noqa: E731
         assert cloned(), "another user's repository is read"
-        subprocess.run(["sh", "-e", "-c", trust], env={**os.environ, "HOME": str(home)}, check=True)
+        subprocess.run(["sh", "-e", "-c", trust], env=own, check=True)
         assert cloned() == 0
+        assert pathlib.Path(os.devnull).is_char_device()
     assert sorted(file.name for file in (there / "python").iterdir()) == ["fastgcm-0.1.0-abi3.whl", "fastgcm-0.1.0.tar.gz"]
     print(f"release::steps ok {len(names)}")
 
