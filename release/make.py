@@ -137,26 +137,32 @@ class Maker:
         tags = "initial-upload-closes-no-bugs,no-symbols-control-file,package-has-long-file-name"
         self.run("lintian", "--fail-on", "error,warning", "--suppress-tags", tags, *sorted(self.out.glob("*.deb")))
 
-    def program(self):
-        """Makes an archive for each processor, with the static program, its manual and its completions."""
-        for machine in MACHINES:
-            target = f"{machine}-unknown-linux-musl"
-            self.run("cargo", "zigbuild", "--release", "--locked", "--package", "fastgcm-cli", "--features", "age", "--target", target)
-            name = f"fastgcm-{self.version}-{machine}-linux"
-            folder = self.build / name
-            shutil.rmtree(folder, ignore_errors=True)
-            self.run("dpkg-deb", "-x", self.out / f"fastgcm_{self.version}_amd64.deb", folder)
-            (folder / "usr/bin").rename(folder / "bin")
-            (folder / "usr/share").rename(folder / "share")
-            (folder / "usr").rmdir()
-            shutil.rmtree(folder / "share/doc")
-            shutil.copy(self.build / "target" / target / "release/fastgcm", folder / "bin")
-            for file in ("LICENSE-APACHE", "LICENSE-MIT", "crates/fastgcm-cli/README.md"):
-                shutil.copy(self.source / file, folder)
-            order = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{self.environment[EPOCH]}", "--mode=go=rX,u+rw"]
-            archive = self.out / f"{name}.tar"
-            self.run("tar", *order, "-cf", archive, name, cwd=self.build)
-            self.run("gzip", "-9nf", archive)
+    def program(self, machine, built):
+        """Makes an archive with the static program, its manual and its completions. Its crates are compiled in the folder `built`."""
+        target = f"{machine}-unknown-linux-musl"
+        command = ["cargo", "zigbuild", "--release", "--locked", "--package", "fastgcm-cli", "--features", "age", "--target", target]
+        self.run(*command, CARGO_TARGET_DIR=str(built))
+        name = f"fastgcm-{self.version}-{machine}-linux"
+        folder = self.build / name
+        shutil.rmtree(folder, ignore_errors=True)
+        self.run("dpkg-deb", "-x", self.out / f"fastgcm_{self.version}_amd64.deb", folder)
+        (folder / "usr/bin").rename(folder / "bin")
+        (folder / "usr/share").rename(folder / "share")
+        (folder / "usr").rmdir()
+        shutil.rmtree(folder / "share/doc")
+        shutil.copy(built / target / "release/fastgcm", folder / "bin")
+        for file in ("LICENSE-APACHE", "LICENSE-MIT", "crates/fastgcm-cli/README.md"):
+            shutil.copy(self.source / file, folder)
+        order = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{self.environment[EPOCH]}", "--mode=go=rX,u+rw"]
+        archive = self.out / f"{name}.tar"
+        self.run("tar", *order, "-cf", archive, name, cwd=self.build)
+        self.run("gzip", "-9nf", archive)
+
+    def program_x86_64(self):
+        self.program("x86_64", self.build / "target")
+
+    def program_aarch64(self):
+        self.program("aarch64", self.build / "arm64")
 
     def sbom(self):
         """Writes the bill of materials of each package in CycloneDX's format."""
@@ -175,7 +181,7 @@ class Maker:
 
     def stages(self):
         """Returns lists of functions that make packages; those of one list may run at once. (The program's archive has the manual of Debian's package.)"""
-        return [[self.crates], [self.python, self.npm, self.arm64, self.maven, self.amd64], [self.program, self.lintian, self.sbom]]
+        return [[self.crates], [self.python, self.npm, self.arm64, self.maven, self.amd64], [self.program_x86_64, self.program_aarch64, self.lintian, self.sbom]]
 
 
 def members(file):

@@ -213,7 +213,7 @@ class Rehearsal:
         download(self.out, folder, self.page("SECURITY.md"), self.key, self.version)
 
     def later(self):
-        """Makes the next release of this one's commit: crates, and packages of Python and npm for this machine. Returns its version, clone and files."""
+        """Makes the next release of this one's commit: crates, and packages of Python and npm for this machine."""
         *numbers, last = self.version.split(".")
         version, source, out = ".".join([*numbers, str(int(last) + 1)]), self.folder / "later", self.folder / "later-made"
         run("git", "clone", "--quiet", self.maker.source, source)
@@ -231,14 +231,14 @@ class Rehearsal:
         maker.run("python", "crates/fastgcm-node/interop/packages.py", build / "npm", "here")
         for file in (*build.glob("python/*/*.whl"), *build.glob("python/*/*.tar.gz"), *build.glob("npm/packed/*")):
             shutil.copy(file, out)
-        return version, source, out
+        self.next = version, source, out
 
     def rust(self):
         home, environment = self.empty("rust")
-        registry = Registry()
+        self.registry = registry = Registry()
         (home / ".cargo").mkdir()
         (home / ".cargo/config.toml").write_text(registry.source())
-        target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
+        self.target = target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
         publish_crates(self.maker.source, self.out, registry, target)
         readme = self.page("README.md")
         run("cargo", "new", "--quiet", "program", cwd=home, env=environment)
@@ -252,10 +252,12 @@ class Rehearsal:
         run("cargo", "run", "--quiet", cwd=home / "program", env=environment)
         run("cargo", "install", "--quiet", "--locked", "--debug", "fastgcm-cli", env=target)
         run(home / ".cargo/bin/fastgcm", "selftest", "--quiet", env=environment)
-        # The next release after this one: a crate that keeps its version is not changed.
-        self.next = self.later()
+
+    def rust_later(self):
+        """Publishes the crates of the next release after this one: a crate that keeps its version is not changed."""
         _, source, out = self.next
-        publish_crates(source, out, registry, target)
+        registry = self.registry
+        publish_crates(source, out, registry, self.target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
         made = [(file.name, file.read_bytes()) for folder in (self.out, out) for file in folder.glob("*.crate")]
         wanted("a crate that keeps its number is made again", not [*out.glob("fastgcm-aes-gcm-*")])
@@ -426,6 +428,6 @@ def stages(maker, out, version, key):
     """Yields lists of functions that use packages; those of one list may run at once."""
     rehearsal = Rehearsal(maker, out, version, key)
     yield [rehearsal.verified]
-    yield [rehearsal.rust, rehearsal.debian]  # the next release, and a bare root, which others use
-    yield [rehearsal.node, rehearsal.python, rehearsal.aarch64, rehearsal.java, rehearsal.program]
+    yield [rehearsal.rust, rehearsal.later, rehearsal.debian]  # others use the next release, and the bare root
+    yield [rehearsal.node, rehearsal.python, rehearsal.rust_later, rehearsal.aarch64, rehearsal.java, rehearsal.program]
     shutil.rmtree(rehearsal.folder)
