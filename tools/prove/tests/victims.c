@@ -193,6 +193,7 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
     uint32_t low = 2;
     size_t done = 0;
     uint8_t last_turn[64];
+    volatile uint8_t turns_in_bits[16] = {0};
 #ifdef PLAIN /* what is left is counted down, and so is no length cut; counters are words */
     for (size_t left = n; left >= 64; left -= 64, done += 64) {
         block x[4], in[4];
@@ -225,6 +226,11 @@ static uint64_t run(const call *c, int seals, int lag, const uint8_t *from) {
         if (V == 18 && (done / 16) % 65536 == 65532) count = with(nonce, (uint32_t)(done / 16 + 6) & 0xffff);
         if (V == 28 && big) { volatile uint8_t *o = to - 1; uint8_t was = *o; *o = ((uint8_t *)k)[17]; __asm__ volatile("" ::: "memory"); *o = was; }
         if (V == 41) { static unsigned turns[1]; if (!done) *(volatile unsigned *)turns = 0; if (++*(volatile unsigned *)turns == 1 << 15) WRONG; }
+        if (V == 111 || V == 112) { /* a counter of bytes that are 0 or 1: each of them changes in a later turn first, and the last one after 2 MiB */
+            uint8_t carry = 1;
+            for (int i = 0; i < 16; i++) { const uint8_t bit = turns_in_bits[i]; turns_in_bits[i] = bit ^ carry; carry &= bit; }
+            if (V == 111) y.b = _mm_xor_si128(y.b, _mm_cvtsi32_si128(turns_in_bits[15]));
+        }
         if (V == 44) { extern uint8_t table[]; if (*(volatile uint8_t *)(table + done)) WRONG; }
         if (V == 47) { static uint16_t turns[1]; if (!done) *(volatile uint16_t *)turns = 0; if (!++*(volatile uint16_t *)turns) WRONG; }
         if (V == 105) { ((volatile uint8_t *)k)[33] ^= done == 1 << 22; if (done == (1 << 22) + 64) ((volatile uint8_t *)k)[33] ^= 1; } /* one turn has another key */

@@ -142,6 +142,8 @@ const LENGTHS: &[(u32, &str, &[&str], Verdict)] = &[
     (105, "seal", &[], Not("| not understood")),
     (106, "seal", &[], Not("| not understood")),
     (107, "seal", &[], Not("| not understood")),
+    (111, "seal", &[], Not("step: the hash")),
+    (112, "seal", &[], Proved),
 ];
 
 fn folder(name: &str) -> PathBuf {
