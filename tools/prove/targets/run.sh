@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets libraries, and proves the calls of their wrappers: run.sh [LIBRARY...] [-- OPTION...]. A library is a name in tools/aead/libraries, or a wrapper of yours in C,
 # by its path; without one it is each of `all`. Options are gcm-prove's, --sweep and --plant for example; the quick plan without. What came of it lies in
-# target/prove/NAME.txt and NAME.json, the table of calls in NAME.csv, in the columns of results/calls.csv. The exit status is that of the machinery: what is not proved is a row of a table. With CC=aarch64-linux-gnu-gcc aws-lc is proved
+# target/prove/NAME.txt and NAME.json, the table of calls in NAME.csv, in the first columns of results/calls.csv. The exit status is that of the machinery: what is not proved is a row of a table. With CC=aarch64-linux-gnu-gcc aws-lc is proved
 # for AArch64, under qemu-aarch64.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
