@@ -46,7 +46,7 @@ use fastgcm_measure::{
     pin,
 };
 use libraries::Libcrypto;
-use report::{Report, Table};
+use report::Report;
 use std::{fs, path::PathBuf};
 
 /// Fills the report of a source.
@@ -106,9 +106,6 @@ fn main() -> Result<()> {
     if options.write {
         let (about, _) = page.split_once(MEASURED).context("the page has no such heading")?;
         fs::write(&path, format!("{about}{MEASURED}{}", report.markdown(|table| !table.is_times())))?;
-        if report.tables.iter().any(Table::is_times) {
-            fs::write(path.with_file_name("times.csv"), report.times())?;
-        }
     }
     Ok(())
 }

@@ -120,9 +120,10 @@ pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     for table in &report.tables {
         assert!(table.rows.iter().all(|row| row.len() == table.head.len()), "{}", table.title);
     }
-    for line in report.times().lines().skip(1) {
-        let mut numbers = line.rsplit(',').map(|cell| cell.parse::<f64>().unwrap());
-        assert_eq!(numbers.next().unwrap(), 2.0 * numbers.next().unwrap(), "{line}");
+    for row in report.tables.iter().filter(|table| table.is_times()).flat_map(|table| &table.rows) {
+        for (best, middle) in row[1..].iter().map(|cell| cell.split_once(" / ").unwrap()) {
+            assert_eq!(middle.parse(), best.parse().map(|best: f64| 2.0 * best), "{row:?}");
+        }
     }
     let page = fs::read_to_string(format!("{}/{name}/README.md", env!("CARGO_MANIFEST_DIR"))).unwrap();
     assert!(page.contains(crate::MEASURED));
