@@ -22,7 +22,7 @@ pub(crate) type Measure<'a> = dyn Fn(Case, &mut [Contender<'_>]) -> Measured + '
 pub(crate) fn by_clock(quick: bool) -> impl Fn(Case, &mut [Contender<'_>]) -> Measured {
     let (rounds, budget) = if quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
     let sampler = Sampler { rounds, budget, ..Sampler::default() };
-    move |case, contenders| sampler.run(case, contenders, &mut |_| ())
+    move |case, contenders| sampler.run(case, contenders)
 }
 
 /// The contenders and the measurements of a replay.

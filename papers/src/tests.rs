@@ -90,7 +90,7 @@ pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     let [openssl, before, sse, avx, provider] = ["OpenSSL", "Linux before", "Linux sse", "Linux avx", "provider"].map(Named);
     let measure = |case: Case, contenders: &mut [Contender<'_>]| {
         let once = Sampler { sample: Duration::from_nanos(1), rounds: 1..=1, budget: Duration::ZERO };
-        let mut measured = once.run(case, contenders, &mut |_| ());
+        let mut measured = once.run(case, contenders);
         let bytes = measured.case.bytes.unwrap() as usize;
         for contender in &mut measured.contenders {
             let ns = time(&measured.case.group, bytes, &contender.contender);

@@ -136,7 +136,7 @@ fn measure(size: usize, names: &[String], calls: [Seal<'_>; 4], sampler: &Sample
             call(&nonce, &mut buffer);
         }));
     }
-    sampler.run(Case::of_bytes("seal", size as u64), &mut contenders, &mut |_| ())
+    sampler.run(Case::of_bytes("seal", size as u64), &mut contenders)
 }
 
 fn page(processor: &str, machine: &str, picture: &std::path::Path, names: &[String], rows: &[Vec<Cell>]) -> String {
