@@ -30,12 +30,8 @@ pub(crate) struct Bench<'a> {
     /// True if few samples are enough.
     pub(crate) quick: bool,
     pub(crate) measure: &'a Measure<'a>,
-    /// OpenSSL's own cipher, if the system has it.
-    pub(crate) openssl: Option<&'a dyn AnyImplementation>,
     /// Linux before and after 2024, if it has been fetched.
     pub(crate) linux: Option<Linux<'a>>,
-    /// The library as OpenSSL's provider.
-    pub(crate) provider: Option<&'a dyn AnyImplementation>,
     /// Counts instructions; `None` on machines without single-stepping.
     pub(crate) steps: Option<&'a Steps>,
 }

@@ -87,7 +87,7 @@ impl aead::Implementation for Named {
 /// Replays a source with a simulated clock, and compares the quoted cells, and those counted without a processor, with its page. Each table of
 /// times shows the best sample and the median. Returns the report and the number of compared cells.
 pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
-    let [openssl, before, sse, avx, provider] = ["OpenSSL", "Linux before", "Linux sse", "Linux avx", "provider"].map(Named);
+    let [before, sse, avx] = ["Linux before", "Linux sse", "Linux avx"].map(Named);
     let measure = |case: Case, contenders: &mut [Contender<'_>]| {
         let once = Sampler { sample: Duration::from_nanos(1), rounds: 1..=1, budget: Duration::ZERO };
         let mut measured = once.run(case, contenders);
@@ -109,9 +109,7 @@ pub(crate) fn replay(name: &str, cells: usize) -> (Report, usize) {
     let bench = Bench {
         quick: true,
         measure: &measure,
-        openssl: Some(&openssl),
         linux: Some(Linux { folder: Path::new("none"), old: &before, new: vec![(Backend::AesniSse, &sse), (Backend::AesniAvx, &avx)] }),
-        provider: Some(&provider),
         steps: Some(steps),
     };
     let mut report = Report::new(Machine::here("test"));
