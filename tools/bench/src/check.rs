@@ -16,8 +16,7 @@ pub(crate) fn all(peers: &[Loaded]) -> Result<usize, String> {
                 let nonce = [(len + aad) as u8; 12];
                 let mut first: Option<(String, Vec<u8>)> = None;
                 for peer in peers {
-                    let at =
-                        |what: &str| format!("{} at {}, AES-{}, {len} bytes, {aad} of AAD: {what}", peer.name, peer.level, key * 8);
+                    let at = |what: &str| format!("{} at {}, AES-{}, {len} bytes, {aad} of AAD: {what}", peer.name, peer.level, key * 8);
                     let answer = peer.answer(&bytes[500..][..key], &nonce, &bytes[7..][..aad], &bytes[..len]);
                     let Some(answer) = answer.map_err(|what| at(&what))? else { continue };
                     match &first {
