@@ -51,13 +51,13 @@ page_of_build() {
         $1 == name { wrapper = $2; print "/*"; own = 1; next }
         /^[^ ]/ { own = 0 }
         own { sub(/^ +/, " * "); print }
-        END { if (wrapper) printf " */\n#include \"%s/%s\"\n", libraries, wrapper }
+        END { printf " */\n#include \"%s/%s\"\n", libraries, wrapper }
     ' "$libraries/builds.txt"
 }
 
 for name in "${asked[@]}"; do
     page=$(ls "$libraries/$name".{c,cc,rs} "$name" 2> /dev/null | head -1) || true
-    if [ -z "$page" ]; then
+    if [ -z "$page" ] && grep -q "^$name: " "$libraries/builds.txt"; then
         page=$target/prove/$name.page.c
         page_of_build "$name" > "$page"
     fi
