@@ -2,13 +2,80 @@
 //!
 //! A message makes the calls of the kernel's glue for AAD and text in one piece each. The glue's own work is not measured.
 
-use crate::libraries::{Call, Foreign, ForeignKey, function, give_or_compare, load};
 use anyhow::{Result, ensure};
 use fastgcm::Backend;
 use fastgcm_measure::aead::{self, AnyImplementation};
 use fastgcm_model::Model;
-use libloading::Library;
-use std::{arch::is_x86_feature_detected as has, path::Path};
+use libloading::{Library, Symbol};
+use std::{arch::is_x86_feature_detected as has, ffi::OsStr, path::Path};
+
+/// A message for a function of another library: `len` bytes are read at `input` and written at `output`, which is the same place or does not overlap.
+struct Call<'a> {
+    seal: bool,
+    nonce: &'a [u8; 12],
+    aad: &'a [u8],
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+}
+
+/// A key of another library.
+trait ForeignKey {
+    /// Seals, writes the tag and returns true if it succeeded; or opens and returns true if the tag is right.
+    ///
+    /// # Safety
+    /// The buffers of the call are valid.
+    unsafe fn call(&mut self, call: Call<'_>, tag: &mut [u8; 16]) -> bool;
+}
+
+/// A key of another library as a contender's.
+pub(crate) struct Foreign<K>(pub(crate) K);
+
+impl<K: ForeignKey> aead::Key for Foreign<K> {
+    #[inline(always)]
+    fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        let (mut tag, output) = ([0; 16], text.as_mut_ptr());
+        // SAFETY: input and output are `text`.
+        let sealed = unsafe { self.0.call(Call { seal: true, nonce, aad, input: output, output, len: text.len() }, &mut tag) };
+        assert!(sealed, "a library refused to seal");
+        tag
+    }
+
+    #[inline(always)]
+    fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool {
+        assert_eq!(ciphertext.len(), text.len());
+        let (mut tag, input, output) = (*tag, ciphertext.as_ptr(), text.as_mut_ptr());
+        // SAFETY: two slices of that length, one of them exclusive, so that they do not overlap.
+        unsafe { self.0.call(Call { seal: false, nonce, aad, input, output, len: text.len() }, &mut tag) }
+    }
+}
+
+/// Writes the tag when sealing, or compares it when opening.
+fn give_or_compare(seal: bool, found: [u8; 16], tag: &mut [u8; 16]) -> bool {
+    if seal {
+        *tag = found;
+    }
+    u128::from_ne_bytes(found) == u128::from_ne_bytes(*tag)
+}
+
+/// Loads a library, which stays loaded until the program ends.
+///
+/// # Safety
+/// The library's initialisers run.
+unsafe fn load(file: impl AsRef<OsStr>) -> Result<&'static Library> {
+    // SAFETY: the caller's promise.
+    Ok(Box::leak(Box::new(unsafe { Library::new(file) }?)))
+}
+
+/// Returns the function with this name.
+///
+/// # Safety
+/// The function has this type.
+unsafe fn function<F: Copy>(library: &'static Library, name: &str) -> Result<F> {
+    // SAFETY: the caller's promise.
+    let symbol: Symbol<'_, F> = unsafe { library.get(name.as_bytes()) }?;
+    Ok(*symbol)
+}
 
 type SetKey = unsafe extern "C" fn(*mut Memory, *const u8, u32);
 type Block = unsafe extern "C" fn(*const Memory, *mut Memory, *const Memory);

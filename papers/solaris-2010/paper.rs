@@ -6,7 +6,7 @@ pub(crate) mod plain;
 
 use crate::{
     aggregate::{Powers, packed},
-    bench::{Bench, Library, Message, best_and_median, one_block, percent, sizes, style, times},
+    bench::{Bench, best_and_median, one_block, percent, style},
     multiply::{self, Visit},
     report::{Cells, Report, Table},
 };
@@ -15,10 +15,7 @@ use fastgcm::{
     Backend,
     internals::{Bits, Isa, Job, Multiply},
 };
-use fastgcm_measure::{
-    Case, Contender,
-    aead::{AnyImplementation, Buffers},
-};
+use fastgcm_measure::{Case, Contender};
 use plain::{FourBitTable, bit_serial, combine, ghash};
 use std::{hint::black_box, sync::Barrier, thread, time::Instant};
 
@@ -77,7 +74,6 @@ pub(crate) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<()> {
     table.note("The post's C code used no tables; what is here called C is Rust, a bit at a time, without branches.");
     report.tables.push(table);
     report.tables.push(threads(bench, report.machine.cores));
-    report.tables.push(interfaces(bench));
     Ok(())
 }
 
@@ -173,35 +169,6 @@ fn threads(bench: &Bench<'_>, cores: usize) -> Table {
     table
 }
 
-/// Measures the interfaces of programs: the post put GCM and GMAC behind existing interfaces.
-fn interfaces(bench: &Bench<'_>) -> Table {
-    const SIZES: [usize; 4] = [64, 512, 1420, 16384];
-    let library = Library(Backend::detect());
-    let (buffers, text, name) = (Buffers::new(SIZES[3], 13), vec![7; SIZES[3]], format!("{} GMAC", library.name()));
-    let measured = SIZES.map(|bytes| {
-        let message = Message { seal: true, key_bits: 128, bytes, aad: 13 };
-        let others = bench.openssl.into_iter().chain(bench.provider);
-        let mut contenders: Vec<_> =
-            others.chain([&library as &dyn AnyImplementation]).filter_map(|one| message.by(one, &buffers)).collect();
-        // GMAC: the text is AAD.
-        let key = fastgcm::Key::with_backend(&K.to_be_bytes(), library.0).ok();
-        contenders.extend(key.map(|key| {
-            let text = &text[..bytes];
-            Contender::new(&*name, move || {
-                let mut mac = key.gmac([1; 12]);
-                mac.update(text).map(|()| mac.finish())
-            })
-        }));
-        bench.measure(message.case(), &mut contenders)
-    });
-    let mut table = times("What programs call: AES-128-GCM sealed, 13 bytes of AAD, and AES-128-GMAC", sizes(&SIZES), &measured);
-    table.note(match bench.provider {
-        Some(_) => "The provider is fastgcm-openssl as a module, called as OpenSSL's own ciphers are: what the post's PKCS#11 library is to its programs.",
-        None => "fastgcm-openssl, which programs call as they call OpenSSL, takes no part: --provider FILE names its module.",
-    });
-    table
-}
-
 /// The work of each thread: its part of a message, and the number of repetitions.
 #[derive(Clone, Copy)]
 struct Work {
@@ -276,9 +243,7 @@ mod tests {
     /// the message.
     #[test]
     fn solaris_2010() {
-        let (report, mut checked) = replay("solaris-2010", 11 + 4);
-        let provider = report.tables[2].rows.iter().filter(|row| ["OpenSSL", "provider"].contains(&row[0].as_str()));
-        assert_eq!(provider.count(), 2);
+        let (_, mut checked) = replay("solaris-2010", 11 + 4);
 
         let (backend, text) = (one_block(), [7; 160]);
         let wanted = ghash(&text, |x| bit_serial(x, H));

@@ -22,7 +22,7 @@ pub(crate) type Measure<'a> = dyn Fn(Case, &mut [Contender<'_>]) -> Measured + '
 pub(crate) fn by_clock(quick: bool) -> impl Fn(Case, &mut [Contender<'_>]) -> Measured {
     let (rounds, budget) = if quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
     let sampler = Sampler { rounds, budget, ..Sampler::default() };
-    move |case, contenders| sampler.run(case, contenders, &mut |_| ())
+    move |case, contenders| sampler.run(case, contenders)
 }
 
 /// The contenders and the measurements of a replay.
@@ -30,12 +30,8 @@ pub(crate) struct Bench<'a> {
     /// True if few samples are enough.
     pub(crate) quick: bool,
     pub(crate) measure: &'a Measure<'a>,
-    /// OpenSSL's own cipher, if the system has it.
-    pub(crate) openssl: Option<&'a dyn AnyImplementation>,
     /// Linux before and after 2024, if it has been fetched.
     pub(crate) linux: Option<Linux<'a>>,
-    /// The library as OpenSSL's provider.
-    pub(crate) provider: Option<&'a dyn AnyImplementation>,
     /// Counts instructions; `None` on machines without single-stepping.
     pub(crate) steps: Option<&'a Steps>,
 }

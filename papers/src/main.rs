@@ -8,7 +8,7 @@
 //! ```
 //! A variant that wins is promoted by moving it to `fastgcm/src/ghash/`, and naming it in a row of `fastgcm/src/row/table.rs`.
 //!
-//! `unsafe` stands only in `libraries.rs` and `aesni-2024/linux.rs`, which call other libraries.
+//! `unsafe` stands only in `aesni-2024/linux.rs`, which calls other libraries.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), allow(dead_code, reason = "some variants are proved and counted, and in no table of times"))]
@@ -21,8 +21,6 @@ mod arm64_2019;
 mod bench;
 #[path = "../ghash-2023/paper.rs"]
 mod ghash_2023;
-#[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
-mod libraries;
 mod message;
 mod multiply;
 #[path = "../packed-2010/paper.rs"]
@@ -45,8 +43,7 @@ use fastgcm_measure::{
     aead::{self, AnyImplementation},
     pin,
 };
-use libraries::Libcrypto;
-use report::{Report, Table};
+use report::Report;
 use std::{fs, path::PathBuf};
 
 /// Fills the report of a source.
@@ -79,9 +76,6 @@ struct Options {
     /// Compares the quoted and counted cells with the source's page, and fails if they differ
     #[arg(long)]
     check: bool,
-    /// For solaris-2010: the module fastgcm-openssl, which is executed
-    #[arg(long, value_name = "FILE")]
-    provider: Option<PathBuf>,
     /// For aesni-2024: the folder that `linux.sh` has filled, whose code is executed
     #[arg(long, value_name = "FOLDER")]
     linux: Option<PathBuf>,
@@ -106,9 +100,6 @@ fn main() -> Result<()> {
     if options.write {
         let (about, _) = page.split_once(MEASURED).context("the page has no such heading")?;
         fs::write(&path, format!("{about}{MEASURED}{}", report.markdown(|table| !table.is_times())))?;
-        if report.tables.iter().any(Table::is_times) {
-            fs::write(path.with_file_name("times.csv"), report.times())?;
-        }
     }
     Ok(())
 }
@@ -128,12 +119,7 @@ fn measure(options: &Options, replay: Replay) -> Result<Report> {
     machine.notes.push(concat!("compiled by ", env!("COMPILER")).into());
 
     let library = Library(Backend::detect());
-    let openssl = if options.name == "solaris-2010" { Libcrypto::load(None).ok() } else { None };
-    machine.notes.extend(openssl.iter().map(|openssl| openssl.version().to_owned()));
-    let provider = options.provider.as_deref().map(|file| Libcrypto::load(Some(file))).transpose()?;
-    let [openssl, provider] = [&openssl, &provider].map(|one| one.as_ref().map(|one| one as &dyn AnyImplementation));
-    let all: Vec<_> = [openssl, provider, Some(&library)].into_iter().flatten().collect();
-    aead::check(&all).map_err(Error::msg)?;
+    aead::check(&[&library]).map_err(Error::msg)?;
 
     #[cfg(target_arch = "x86_64")]
     let linux = options.linux.as_deref().map(linux::Linux::load).transpose()?;
@@ -151,7 +137,7 @@ fn measure(options: &Options, replay: Replay) -> Result<Report> {
     let linux = None;
 
     let mut report = Report::new(machine);
-    replay(&Bench { quick: options.quick, measure: &by_clock(options.quick), openssl, linux, provider, steps: steps() }, &mut report)?;
+    replay(&Bench { quick: options.quick, measure: &by_clock(options.quick), linux, steps: steps() }, &mut report)?;
     Ok(report)
 }
 

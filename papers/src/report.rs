@@ -45,7 +45,7 @@ impl Table {
         self.rows.push([name.into()].into_iter().chain(cells.into_iter().map(|cell| cell.to_string())).collect());
     }
 
-    /// Times stand in a file of their own, in nanoseconds: a cell is "best / middle".
+    /// Times are printed, and do not stand in the page: nanoseconds, a cell is "best / middle".
     pub(crate) fn is_times(&self) -> bool {
         self.title.starts_with("Times")
     }
@@ -72,20 +72,6 @@ impl Report {
             table.rows.iter().for_each(|row| text += &line(row));
             text += if table.notes.is_empty() { "" } else { "\n" };
             table.notes.iter().for_each(|note| text += &format!("* {note}\n"));
-        }
-        text
-    }
-
-    /// Returns the tables of times as CSV, with a line for each cell.
-    pub(crate) fn times(&self) -> String {
-        let mut text = "table,row,column,best,middle\n".to_owned();
-        for table in self.tables.iter().filter(|table| table.is_times()) {
-            for row in &table.rows {
-                for (column, cell) in table.head.iter().zip(row).skip(1) {
-                    let (best, middle) = cell.split_once(" / ").unwrap_or((cell, ""));
-                    text += &format!("\"{}\",\"{}\",\"{column}\",{best},{middle}\n", table.title, row[0]);
-                }
-            }
         }
         text
     }

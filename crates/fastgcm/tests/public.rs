@@ -1,5 +1,5 @@
 //! Every public verb has its row: a public function of the library that takes or makes a secret is called in the table of verbs, which the tests of right answers,
-//! of guard pages, of constant time and of wiping walk. docs/adding-a-verb.md says how a row is added.
+//! of guard pages, of constant time and of wiping walk. docs/adding.md says how a row is added.
 //!
 //! What is public is read off the sources, with every feature: what `lib.rs` exports, the public functions of these types and modules, and their traits.
 
@@ -352,7 +352,7 @@ fn faults(public: &Public, called: &BTreeSet<String>, memory: &str, kinds: &str)
     let quiet: BTreeSet<&str> = WITHOUT_SECRETS.iter().map(|(name, _)| *name).collect();
     for function in &public.functions {
         match (called.contains(function), quiet.contains(&function[..])) {
-            (false, false) => faults.push(format!("{function} has no row in tests/support/verbs.rs (docs/adding-a-verb.md)")),
+            (false, false) => faults.push(format!("{function} has no row in tests/support/verbs.rs (docs/adding.md)")),
             (true, true) => faults.push(format!("{function} has a row, and is said to have no secret")),
             _ => {}
         }

@@ -24,9 +24,6 @@ pub(super) fn touched(probe: &Path, program: &Program, row: &Row) -> Result<Tabl
         traced.next_marker().map_err(Error::msg)?.context("the probe tells of a key, and does nothing")?;
         let (key, tables) = (registers.rdi..registers.rdi + registers.rsi, traced.base()..traced.base() + program.bytes);
         let numbers = touched_by_one(&mut traced, &known, key, tables).map_err(Error::msg)?;
-        if let Ok(dir) = std::env::var("STEP_TRACE") {
-            let _ = std::fs::rename("/tmp/trace.now", format!("{dir}/{}-{verb}-{size}.txt", row.name));
-        }
         let names = ["code lines", "key lines", "data lines"];
         table.extend(names.into_iter().zip(numbers).map(|(name, n)| ((format!("{} {verb} of {size}", row.name), name.to_owned()), n)));
     }
@@ -61,14 +58,9 @@ fn known(program: &Program) -> HashMap<u64, Known<'_>> {
 /// The lines of the key are exact, because a key begins a line. The linker's places of the rest differ from build to build and must not count:
 /// each function is taken to begin a line, and bytes read of constants and tables to be contiguous.
 fn touched_by_one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>) -> Result<[u64; 3], String> {
-    let mut log = std::env::var("STEP_TRACE").ok().map(|_| std::fs::File::create("/tmp/trace.now").unwrap());
     let (mut code_lines, mut key_lines, mut data_bytes) = (HashSet::new(), HashSet::new(), HashSet::new());
     traced.until_marker(|program, at| {
         let Some(Known { instruction, memory, function }) = known.get(&at.wrapping_sub(program.base())) else { return Ok(()) };
-        if let Some(log) = &mut log {
-            use std::io::Write;
-            writeln!(log, "{:x} {}", instruction.ip(), instruction).unwrap();
-        }
         let from = instruction.ip() - function;
         code_lines.extend([from, from + instruction.len() as u64 - 1].map(|byte| (*function, byte / LINE)));
         let Some(operand) = memory else { return Ok(()) };

@@ -1,4 +1,4 @@
-/* AWS-LC: EVP_AEAD, as BoringSSL has it. What works in pieces is in aws-lc-evp.c.
+/* AWS-LC: EVP_AEAD, as BoringSSL has it. What works in pieces is `aws-lc-evp` of builds.txt.
  * without: OPENSSL_ia32cap
  * made: aws-lc
  * link: -I$MADE/include $MADE/libcrypto.a -lpthread */

@@ -1,5 +1,5 @@
 /* BoringSSL: EVP_AEAD, the tag apart, by the two calls that all others go through. A new key: `cleanup` and `init` on the same context. What works in
- * pieces is in boringssl-evp.c.
+ * pieces is `boringssl-evp` of builds.txt.
  * without: OPENSSL_ia32cap
  * made: boringssl
  * link: -I$MADE/include $MADE/libcrypto.a -lstdc++ -lpthread */
@@ -40,7 +40,7 @@ static __attribute__((noinline)) int made_ready(struct key *key, size_t tag_leng
 {
     if (tag_length == 0) /* which would stand for 16 */
         return 0;
-#ifdef SIV /* boringssl-siv.c and aws-lc-siv.c */
+#ifdef SIV /* the builds for AES-GCM-SIV of builds.txt */
     const EVP_AEAD *which = key->length == 16 ? EVP_aead_aes_128_gcm_siv() : EVP_aead_aes_256_gcm_siv();
 #else
     const EVP_AEAD *which = key->length == 16 ? EVP_aead_aes_128_gcm() : key->length == 24 ? EVP_aead_aes_192_gcm() : EVP_aead_aes_256_gcm();

@@ -21,7 +21,7 @@ struct key {
 
 static const char *version(void) { return OpenSSL_version(OPENSSL_VERSION); }
 
-#if defined OPENSSL_IS_BORINGSSL || defined OPENSSL_IS_AWSLC /* boringssl-evp.c and aws-lc-evp.c: they have no providers */
+#if defined OPENSSL_IS_BORINGSSL || defined OPENSSL_IS_AWSLC /* `boringssl-evp` and `aws-lc-evp`: they have no providers */
 #ifdef OPENSSL_IS_AWSLC
 #define NAME "AWS-LC, EVP"
 #else

@@ -4,7 +4,7 @@
  * link: -lwolfssl
  * debian: libwolfssl-dev */
 #include "aead.h"
-#ifdef WOLFSSL_USER_SETTINGS /* wolfssl-5.9.c */
+#ifdef WOLFSSL_USER_SETTINGS /* `wolfssl-5.9` of builds.txt */
 #include <wolfssl/wolfcrypt/settings.h>
 #else
 #include <wolfssl/options.h>

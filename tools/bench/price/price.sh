@@ -1,12 +1,12 @@
 #!/bin/bash
-# Measures what a library for AES-GCM adds to a program (size, build time), and its speed in a debug build. Writes the table
-# tools/bench/price/price.md, which docs/migrating.md shows. Needs the registry, and a C compiler and CMake for aws-lc-rs.
-# price.sh [TITLE] measures the rows whose titles contain TITLE and missing rows. All other rows stay as they are.
+# Measures what a library for AES-GCM adds to a program (size, build time), and its speed in a debug build. Prints the table of docs/migrating.md. Needs the
+# registry, and a C compiler and CMake for aws-lc-rs.
+# price.sh [TITLE] measures the rows whose titles contain TITLE and missing rows. All other rows stay as that page has them.
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(realpath ../../..) rows=target/rows only=${1:-}
+root=$(realpath ../../..) only=${1:-}
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
-mkdir -p target && : > "$rows"
+mkdir -p target
 
 # program NAME DEPENDENCY CODE makes a package. CODE is a function of key, nonce and text that seals and opens.
 program() {
@@ -49,10 +49,10 @@ debug() {
 
 # row TITLE NAME [FLAGS] prints a program's cost relative to a program without a library.
 row() {
-    if [[ $1 != *"$only"* ]] && grep -F "| $1 |" price.md >> "$rows"; then return; fi
+    if [[ $1 != *"$only"* ]] && grep -F "| $1 |" "$root/docs/migrating.md"; then return; fi
     if [ -n "${3:-}" ]; then export RUSTFLAGS=$3; else unset RUSTFLAGS; fi
     built "$2"
-    printf '| %s | %d | %.0f | %s |\n' "$1" $((($(text "$2") - empty) / 1000)) "$(awk "BEGIN { print $seconds - $nothing }")" "$(debug "$2")" | tee -a "$rows"
+    printf '| %s | %d | %.0f | %s |\n' "$1" $((($(text "$2") - empty) / 1000)) "$(awk "BEGIN { print $seconds - $nothing }")" "$(debug "$2")"
 }
 
 ours='fn message(key: &[u8; 16], nonce: &[u8; 12], text: &mut [u8]) -> bool {
@@ -81,6 +81,8 @@ program aes-gcm 'aes-gcm = "=0.10.3"' "$rustcrypto"
 program ring 'ring = "=0.17.14"' "${ring//LIB/ring}"
 program aws-lc-rs 'aws-lc-rs = "1"' "${ring//LIB/aws_lc_rs}"
 
+echo '| a program with | grows by, KB | takes longer to build, s | 64 MiB sealed and opened in a debug build, s |'
+echo '|---|--:|--:|--:|'
 without() { for what in "$@"; do printf -- '--cfg fastgcm_without_%s ' "$what"; done; }
 row 'fastgcm' fastgcm
 row 'fastgcm, `--cfg fastgcm_without_avx512`' fastgcm "$(without avx512)"
@@ -91,8 +93,3 @@ row 'fastgcm, and `--cfg fastgcm_without_ssse3`: `portable` alone' fastgcm "$(wi
 row 'aes-gcm 0.10.3' aes-gcm
 row 'ring 0.17.14' ring
 row "aws-lc-rs $(sed -n '/^name = "aws-lc-rs"/{n;s/version = "\(.*\)"/\1/p}' target/aws-lc-rs/Cargo.lock)" aws-lc-rs
-{
-    echo '| a program with | grows by, KB | takes longer to build, s | 64 MiB sealed and opened in a debug build, s |'
-    echo '|---|--:|--:|--:|'
-    cat "$rows"
-} > price.md

@@ -2,11 +2,12 @@
 //! length, no single place of key, stack and output, and no other work on the machine decides a number.
 
 use crate::{
+    peer::Loaded,
     place::LINES,
-    work::{Buffers, Nonces, Peer, Place, Verb, Work},
+    work::{Buffers, Nonces, Place, Verb, Work},
 };
 use clap::Args;
-use fastgcm_measure::{Sampler, median};
+use fastgcm_measure::{Case, Sampler, median};
 use std::{fmt::Write as _, fs, path::Path, time::Duration};
 
 /// The ranges, each with lengths that include its ends.
@@ -32,6 +33,12 @@ pub(crate) struct Options {
     /// Bytes of AAD
     #[arg(long, default_value_t = 12)]
     aad: usize,
+    /// Where nonces come from
+    #[arg(long, value_enum, default_value = "prepared")]
+    nonces: Nonces,
+    /// Where text and AAD begin
+    #[arg(long, value_enum, default_value = "aligned")]
+    place: Place,
     /// Samples at each of the 64 places of key, stack and output; the result is a place's lowest eighth
     #[arg(long, default_value_t = 16)]
     samples: usize,
@@ -42,24 +49,23 @@ pub(crate) struct Options {
 
 /// The contenders of a level and their times: for each column, length and contender, nanoseconds.
 struct Row<'a> {
-    work: &'a Work,
-    peers: &'a [&'a dyn Peer],
+    work: Work,
+    peers: &'a [&'a Loaded],
     times: Vec<Vec<Vec<f64>>>,
 }
 
-/// Prints a table for each level, and writes every time to `bars.csv`. Returns the number of measured cases.
-pub(crate) fn run(options: &Options, peers: &[Box<dyn Peer>], before: &[String], out: &Path) -> std::io::Result<usize> {
-    fastgcm_measure::pin();
+/// Prints a table for each level, and writes every time to `bars.csv`.
+pub(crate) fn run(options: &Options, peers: &[Loaded], before: &[String], out: &Path) -> std::io::Result<()> {
     let columns: Vec<(String, Vec<usize>)> = if options.lengths.is_empty() {
         RANGES.iter().map(|(name, lengths)| ((*name).to_owned(), lengths.to_vec())).collect()
     } else {
         options.lengths.iter().map(|&len| (len.to_string(), vec![len])).collect()
     };
     let max_len = columns.iter().flat_map(|(_, lengths)| lengths).max().copied().unwrap_or(0);
-    let (buffers, mut cases) = (Buffers::new(max_len, options.seed), 0);
-    let mut levels: Vec<String> = Vec::new();
-    for level in peers.iter().map(|peer| peer.level()) {
-        let keep = if options.level.is_empty() { !matches!(&*level, "vpaes-ssse3" | "portable") } else { options.level.contains(&level) };
+    let buffers = Buffers::new(max_len, options.seed);
+    let mut levels: Vec<&String> = Vec::new();
+    for level in peers.iter().map(|peer| &peer.level) {
+        let keep = if options.level.is_empty() { !matches!(&**level, "vpaes-ssse3" | "portable") } else { options.level.contains(level) };
         if keep && !levels.contains(&level) {
             levels.push(level);
         }
@@ -67,29 +73,26 @@ pub(crate) fn run(options: &Options, peers: &[Box<dyn Peer>], before: &[String],
     let mut csv = String::from("level,key,verb,aad,bytes,contender,ns\n");
     for level in levels {
         let (mut heads, mut cells) = (Vec::new(), vec![Vec::new(); options.lengths.len()]);
-        let at_level: Vec<&dyn Peer> =
-            peers.iter().filter(|peer| peer.level() == level && peer.table().is_some()).map(|peer| &**peer).collect();
+        let at_level: Vec<&Loaded> = peers.iter().filter(|peer| peer.level == *level).collect();
         print!("\n{level}, AAD {}: how many times as long as fastgcm\n\n| |", options.aad);
         columns.iter().for_each(|(name, _)| print!(" {name} |"));
         println!("\n|---|{}", "---:|".repeat(columns.len()));
         for &bits in &options.bits {
             for verb in [Verb::Seal, Verb::Open] {
-                let (nonces, place) = (Nonces::Prepared, Place::Aligned);
-                let mut work =
-                    Work { level: level.clone(), verb, bits, bytes: 0, aad: options.aad, nonces, in_place: false, place, cold: false };
+                let Options { aad, nonces, place, .. } = *options;
+                let mut work = Work { verb, bits, bytes: 0, aad, nonces, place, cold: false };
                 let mut times = Vec::new();
                 for (_, lengths) in &columns {
                     times.push(Vec::from_iter(lengths.iter().map(|&bytes| {
                         work.bytes = bytes;
-                        cases += 1;
                         let times = measure(&work, &at_level, &buffers, options.samples);
                         for (peer, ns) in at_level.iter().zip(&times) {
-                            let _ = writeln!(csv, "{level},{bits},{verb},{},{bytes},{},{ns:.2}", options.aad, peer.name());
+                            let _ = writeln!(csv, "{level},{bits},{verb},{aad},{bytes},{},{ns:.2}", peer.name);
                         }
                         times
                     })));
                 }
-                let row = Row { work: &work, peers: &at_level, times };
+                let row = Row { work, peers: &at_level, times };
                 row.print(before);
                 heads.push(format!("AES-{bits} {verb}"));
                 cells.iter_mut().zip(&row.times).for_each(|(cells, column)| cells.push(row.cell(before, &column[0])));
@@ -101,16 +104,15 @@ pub(crate) fn run(options: &Options, peers: &[Box<dyn Peer>], before: &[String],
         }
     }
     fs::create_dir_all(out)?;
-    fs::write(out.join("bars.csv"), csv)?;
-    Ok(cases)
+    fs::write(out.join("bars.csv"), csv)
 }
 
 /// Returns each contender's nanoseconds: the median over all places of a low quantile at each. NaN where it has no such key.
-fn measure(work: &Work, peers: &[&dyn Peer], buffers: &Buffers, samples: usize) -> Vec<f64> {
-    let mut contenders: Vec<_> = peers.iter().filter_map(|peer| peer.contender(&peer.name(), work, buffers)).collect();
+fn measure(work: &Work, peers: &[&Loaded], buffers: &Buffers, samples: usize) -> Vec<f64> {
+    let mut contenders: Vec<_> = peers.iter().filter_map(|peer| peer.contender(work, buffers)).collect();
     let sampler = Sampler { sample: Duration::from_micros(3), rounds: LINES * samples..=LINES * samples, budget: Duration::ZERO };
-    let measured = sampler.run_over(LINES, work.case(), &mut contenders, &mut |_| ());
-    let time = |peer: &&dyn Peer| measured.by(&peer.name()).map_or(f64::NAN, |found| median(found.by_place(LINES)));
+    let measured = sampler.run_over(LINES, Case::new("", ""), &mut contenders);
+    let time = |peer: &&Loaded| measured.by(&peer.name).map_or(f64::NAN, |found| median(found.by_place(LINES)));
     peers.iter().map(time).collect()
 }
 
@@ -133,7 +135,7 @@ impl Row<'_> {
             name.starts_with("fastgcm ")
                 || before.iter().any(|build| name.strip_prefix(build.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
         };
-        Vec::from_iter((0..self.peers.len()).filter(|&at| !is_ours(&self.peers[at].name())))
+        Vec::from_iter((0..self.peers.len()).filter(|&at| !is_ours(&self.peers[at].name)))
     }
 
     /// Returns a cell of the table of lengths: our nanoseconds, the best rival's time as a multiple, and its name.
@@ -141,7 +143,7 @@ impl Row<'_> {
         let ours = if times[0] < 1000.0 { format!("{:.1}", times[0]) } else { format!("{:.0}", times[0]) };
         let best =
             self.rivals(before).into_iter().filter(|&at| !times[at].is_nan()).min_by(|&one, &other| times[one].total_cmp(&times[other]));
-        best.map_or(ours.clone(), |best| format!("{ours} {:.2} {}", times[best] / times[0], self.peers[best].name()))
+        best.map_or(ours.clone(), |best| format!("{ours} {:.2} {}", times[best] / times[0], self.peers[best].name))
     }
 
     /// Prints the best rival at each length first, then each contender.
@@ -151,7 +153,7 @@ impl Row<'_> {
             self.line("**best rival**", |times| rivals.iter().map(|&at| times[at]).fold(f64::INFINITY, f64::min));
         }
         for (at, peer) in self.peers.iter().enumerate().skip(1) {
-            self.line(&peer.name(), |times| times[at]);
+            self.line(&peer.name, |times| times[at]);
         }
         if self.times.iter().all(|column| column.len() == 1) {
             let cells: String = self.times.iter().map(|column| format!(" {:.1} |", column[0][0])).collect();

@@ -10,10 +10,9 @@
 //! | `buffer` | memory that ends with a guard page |
 //! | `cold` | evicts a message's data and code from the caches |
 //! | `place` | the positions of key, stack and output in their pages |
-//! | `work`, `plan` | the inner loop, and the list of cases |
+//! | `work` | the inner loop |
 //! | `bars` | the subcommand `bars`: ranges of lengths, one number for each row and rival |
 //! | `rare` | the subcommands `keys` and `cold`: many keys, and single messages after other work |
-//! | `report` | tables and CSV |
 
 mod bars;
 mod buffer;
@@ -23,22 +22,17 @@ mod cold;
 mod level;
 mod peer;
 mod place;
-mod plan;
 mod rare;
-mod report;
 mod work;
 
 use clap::Parser;
-use fastgcm_measure::{Machine, Results};
-use std::{error::Error, io::IsTerminal, path::PathBuf, process::ExitCode, time::Instant};
-use work::{Buffers, Peer};
+use fastgcm_measure::Machine;
+use peer::Loaded;
+use std::{error::Error, path::PathBuf, process::ExitCode};
 
 /// Compares AES-GCM implementations in one process.
 #[derive(Parser)]
 struct Options {
-    /// Measures few sizes in short samples (two minutes)
-    #[arg(long)]
-    quick: bool,
     /// Installs the Debian packages that rivals need (as root), and builds ipsec-mb from Debian's source
     #[arg(long, global = true)]
     install: bool,
@@ -51,21 +45,17 @@ struct Options {
     /// Measures fastgcm of these folders or commits, too
     #[arg(long, value_delimiter = ',', global = true)]
     before: Vec<String>,
-    /// Measures only cases whose group contains this text, for example `AES-128 open`
-    #[arg(long)]
-    group: Option<String>,
-    /// The folder for results.csv and bars.csv
+    /// The folder for bars.csv
     #[arg(long, default_value = "out", global = true)]
     out: PathBuf,
-    /// Builds the rivals and compares their answers, without measuring
-    #[arg(long)]
-    check: bool,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 #[derive(clap::Subcommand)]
 enum Command {
+    /// Builds the rivals and compares their answers, without measuring
+    Check,
     /// Prints each rival's time as a multiple of fastgcm's, and the best rival's, for ranges of lengths
     Bars(bars::Options),
     /// Prints the size of a key, the time to make one, and the times of messages under many keys
@@ -90,7 +80,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
     }
     let mut missing = Vec::new();
     let mut libraries = Vec::new();
-    let mut peers: Vec<Box<dyn Peer>> = Vec::new();
+    let mut peers: Vec<Loaded> = Vec::new();
     // `--before` compares two builds, so this tree is built exactly as the other one.
     let this_tree = || builds::root().join("../..").to_string_lossy().into_owned();
     let ours = options.ours.clone().or_else(|| (!options.before.is_empty()).then(this_tree));
@@ -103,7 +93,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
         match loaded {
             Ok(((variants, failed), library)) => {
                 libraries.push(library);
-                peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
+                peers.extend(variants);
                 missing.extend(failed);
             }
             Err(why) => missing.push(format!("{}: {why}", rival.name)),
@@ -113,12 +103,12 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
         let library = builds::build_sources(sources, sources)?;
         let (variants, failed) = peer::load(&library)?;
         libraries.push(library);
-        peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
+        peers.extend(variants);
         missing.extend(failed);
     }
 
     let mut machine = Machine::here(concat!("fastgcm-bench ", env!("CARGO_PKG_VERSION")));
-    machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name(), peer.level(), peer.version())));
+    machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name, peer.level, peer.version)));
     machine.notes.extend(missing.iter().map(|why| format!("missing: {why}")));
     for why in &missing {
         println!("SKIPPED rival {why}");
@@ -126,70 +116,17 @@ fn run(options: &Options) -> Result<(), Box<dyn Error + Send + Sync>> {
 
     let answers = check::all(&peers)?;
     println!("{} implementations gave {answers} answers, which agree", peers.len());
-    if options.check {
-        return Ok(());
-    }
-
-    if let Some(command) = &options.command {
-        machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
-        let reload = || libraries.iter().map(peer::load_again).collect();
-        match command {
-            Command::Keys(arguments) => {
-                rare::keys(arguments, &peers);
-            }
-            Command::Cold(arguments) => {
-                rare::cold(arguments, reload)?;
-            }
-            Command::Bars(arguments) => {
-                bars::run(arguments, &peers, &options.before, &options.out)?;
-            }
-        }
-        return Ok(());
-    }
-
     machine.pinned_to = fastgcm_measure::pin();
-    let mut results = Results::new(machine);
-    for name in peers.iter().map(|peer| peer.name()).filter(|name| !name.starts_with("fastgcm")) {
-        if !results.base.contains(&name) {
-            results.base.push(name);
-        }
+    machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
+    match &options.command {
+        Command::Check => {}
+        Command::Bars(arguments) => bars::run(arguments, &peers, &options.before, &options.out)?,
+        Command::Keys(arguments) => rare::keys(arguments, &peers),
+        Command::Cold(arguments) => rare::cold(arguments, || libraries.iter().map(peer::load_again).collect())?,
     }
-    measure(options, &peers, &mut results);
-    report::terminal(&results);
-    report::csv(&results, &options.out)?;
     Ok(())
 }
 
 fn selected(options: &Options, name: &str) -> bool {
     options.only.is_empty() || name == "fastgcm" || options.only.iter().any(|only| name.starts_with(only.as_str()))
-}
-
-fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
-    let mut levels: Vec<String> = Vec::new();
-    for peer in peers {
-        if !levels.contains(&peer.level()) {
-            levels.push(peer.level());
-        }
-    }
-    let plan = plan::plan(options.quick, &levels);
-    let selected = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
-    let plan: Vec<_> = plan.into_iter().filter(selected).collect();
-    let max_len = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
-    let (buffers, start) = (Buffers::new(max_len, 1), Instant::now());
-    for (number, work) in plan.iter().enumerate() {
-        let at_level: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
-        let mut contenders: Vec<_> = at_level.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
-        // fastgcm comes first, and once more with the usual call, so that the cost of another call is a ratio within one case.
-        if let (Some(usual), Some(peer)) = (work.usual(), at_level.first()) {
-            contenders.extend(peer.contender("fastgcm as usual", &usual, &buffers));
-        }
-        let case = work.case();
-        if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{}/{} {} {}", number + 1, plan.len(), case.group, case.name);
-        }
-        if !contenders.is_empty() {
-            results.cases.push(plan::sampler(options.quick, work.cold).run(case, &mut contenders, &mut |_| ()));
-        }
-    }
-    eprintln!("\r\x1b[K{} cases in {} s", plan.len(), start.elapsed().as_secs());
 }

@@ -4,7 +4,7 @@ use crate::{
     buffer::Buffer,
     level::{self, Variant},
     place::LINES,
-    work::{self, Buffers, Peer, Place, Work},
+    work::{self, Buffers, Place, Work},
 };
 use aead_load::{Built, open, string};
 use aead_plugin::{Message, SYMBOL, Table};
@@ -35,10 +35,12 @@ const RTLD_DEEPBIND: i32 = 8;
 
 /// A rival at one level.
 pub(crate) struct Loaded {
-    table: &'static Table,
-    name: String,
-    level: String,
-    version: String,
+    pub(crate) table: &'static Table,
+    /// The name of its column. fastgcm's includes the level.
+    pub(crate) name: String,
+    /// The processor level at which it is compared.
+    pub(crate) level: String,
+    pub(crate) version: String,
 }
 
 /// Loads a rival at every level of this machine that it supports. Returns the reasons where that failed, too.
@@ -77,7 +79,7 @@ pub(crate) fn variants(object: &Path) -> Result<Vec<Variant>, String> {
 }
 
 impl Loaded {
-    /// Loads a copy of the shared object. fastgcm's name includes the level. The variant's environment variable is set while the rival is
+    /// Loads a copy of the shared object. The variant's environment variable is set while the rival is
     /// loaded and makes its first key.
     fn new(library: &Library, variant: &Variant) -> Result<Self, String> {
         // dlopen returns the library already loaded for a path seen before, so each copy has a path of its own, which nobody else can create.
@@ -242,28 +244,14 @@ pub(crate) fn keys_at_each_line(table: &'static Table, bytes: &[u8]) -> Option<V
     Some(found.into_iter().filter_map(|key| key.or_else(|| others.pop())).collect())
 }
 
-impl Peer for Loaded {
-    fn name(&self) -> String {
-        self.name.clone()
+impl Loaded {
+    /// Returns its contender, or `None` if it has no keys of this length.
+    pub(crate) fn contender<'a>(&self, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
+        work::contender(&self.name, self.table, work, buffers)
     }
 
-    fn level(&self) -> String {
-        self.level.clone()
-    }
-
-    fn version(&self) -> String {
-        self.version.clone()
-    }
-
-    fn table(&self) -> Option<&'static Table> {
-        Some(self.table)
-    }
-
-    fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
-        work::contender(name, self.table, work, buffers)
-    }
-
-    fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    /// Returns ciphertext and tag of a message after checking that they open, and that a wrong tag is refused. `None` without such a key.
+    pub(crate) fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String> {
         let Some(mut key) = Key::new(self.table, &vec![0; key.len()]).map(|mut new| {
             new.rekey(key);
             new

@@ -4,11 +4,11 @@
 use crate::{
     peer::{Key, Loaded},
     place::{self, LINES},
-    work::{self, Buffers, Nonces, Peer, Place, Verb, Work},
+    work::{self, Buffers, Nonces, Place, Verb, Work},
 };
 use aead_plugin::Message;
 use clap::Args;
-use fastgcm_measure::{Contender, Measurement, Sampler, median};
+use fastgcm_measure::{Case, Contender, Measurement, Sampler, median};
 use std::time::{Duration, Instant};
 
 /// Numbers of keys, of which each message takes one at random.
@@ -33,8 +33,8 @@ pub(crate) struct Options {
 }
 
 /// Returns the usual work with this operation.
-fn work(level: &str, verb: Verb, bits: usize, bytes: usize, cold: bool) -> Work {
-    Work { level: level.into(), verb, bits, bytes, aad: 12, nonces: Nonces::Prepared, in_place: false, place: Place::Aligned, cold }
+fn work(verb: Verb, bits: usize, bytes: usize, cold: bool) -> Work {
+    Work { verb, bits, bytes, aad: 12, nonces: Nonces::Prepared, place: Place::Aligned, cold }
 }
 
 fn print_table(head: &str, columns: &[String], names: &[String], values: impl Fn(usize, usize) -> String) {
@@ -44,57 +44,51 @@ fn print_table(head: &str, columns: &[String], names: &[String], values: impl Fn
     }
 }
 
-/// Prints the bytes of a key, the time to make one, and the time of a message under many keys. Returns the number of measured cases.
-pub(crate) fn keys(options: &Options, peers: &[Box<dyn Peer>]) -> usize {
-    fastgcm_measure::pin();
-    let level = peers.first().map(|peer| peer.level()).unwrap_or_default();
-    let at_level = peers.iter().filter(|peer| peer.level() == level && peer.table().is_some() && !peer.name().ends_with(" again"));
-    let at_level: Vec<&dyn Peer> = at_level.map(|peer| &**peer).collect();
-    let (buffers, names) = (Buffers::new(MANY[1], 1), Vec::from_iter(at_level.iter().map(|peer| peer.name())));
+/// Prints the bytes of a key, the time to make one, and the time of a message under many keys.
+pub(crate) fn keys(options: &Options, peers: &[Loaded]) {
+    let at_first_level = |peer: &&Loaded| peer.level == peers[0].level && !peer.name.ends_with(" again");
+    let at_level: Vec<&Loaded> = peers.iter().filter(at_first_level).collect();
+    let (buffers, names) = (Buffers::new(MANY[1], 1), Vec::from_iter(at_level.iter().map(|peer| peer.name.clone())));
     let measure = |mut contenders: Vec<Contender<'_>>, micros| {
         let rounds = LINES * options.samples;
         let sampler = Sampler { sample: Duration::from_micros(micros), rounds: rounds..=rounds, budget: Duration::ZERO };
-        let measured = sampler.run_over(LINES, fastgcm_measure::Case::new("", ""), &mut contenders, &mut |_| ());
+        let measured = sampler.run_over(LINES, Case::new("", ""), &mut contenders);
         Vec::from_iter(names.iter().map(|name| measured.by(name).map_or(f64::NAN, |found| median(found.by_place(LINES)))))
     };
 
     let (mut columns, mut times) = (Vec::new(), Vec::new());
     for bits in [128, 256] {
         for verb in [Verb::Rekey, Verb::Value, Verb::Key] {
-            let made = work(&level, verb, bits, 0, false);
+            let made = work(verb, bits, 0, false);
             columns.push(format!("AES-{bits} {verb}"));
-            times.push(measure(at_level.iter().filter_map(|peer| peer.contender(&peer.name(), &made, &buffers)).collect(), 8));
+            times.push(measure(at_level.iter().filter_map(|peer| peer.contender(&made, &buffers)).collect(), 8));
         }
     }
     print_table("a key, ns", &columns, &names, |row, column| format!("{:.0}", times[column][row]));
 
-    let bytes =
-        Vec::from_iter(at_level.iter().map(|peer| {
-            peer.table().map(|table| table.key_size).filter(|size| *size > 0).map_or_else(String::new, |size| size.to_string())
-        }));
+    let bytes = |peer: &Loaded| Some(peer.table.key_size).filter(|size| *size > 0).map_or_else(String::new, |size| size.to_string());
     let (mut columns, mut times) = (vec!["bytes of a key".to_owned()], Vec::new());
     for len in MANY {
         for count in KEYS {
             columns.push(format!("{len} B, {count} keys"));
-            let many = |peer: &&dyn Peer| many_keys(*peer, options.bits, len, count, &buffers);
+            let many = |peer: &&Loaded| many_keys(peer, options.bits, len, count, &buffers);
             times.push(measure(at_level.iter().filter_map(many).collect(), 40));
         }
     }
-    let cell = |row: usize, column: usize| if column == 0 { bytes[row].clone() } else { format!("{:.1}", times[column - 1][row]) };
+    let cell = |row: usize, column: usize| if column == 0 { bytes(at_level[row]) } else { format!("{:.1}", times[column - 1][row]) };
     print_table(&format!("AES-{} seal, AAD 12, ns", options.bits), &columns, &names, cell);
-    2 * 3 + MANY.len() * KEYS.len()
 }
 
 /// Returns a contender that seals messages, each under a random one of `count` keys. A single key moves from line to line.
-fn many_keys<'a>(peer: &dyn Peer, bits: usize, len: usize, count: usize, buffers: &'a Buffers) -> Option<Contender<'a>> {
-    let (table, bytes) = (peer.table()?, [0x5a; 32]);
+fn many_keys<'a>(peer: &Loaded, bits: usize, len: usize, count: usize, buffers: &'a Buffers) -> Option<Contender<'a>> {
+    let (table, bytes) = (peer.table, [0x5a; 32]);
     let mut keys = if count == 1 {
         crate::peer::keys_at_each_line(table, &bytes[..bits / 8])?
     } else {
         (0..count).map(|_| Key::new(table, &bytes[..bits / 8])).collect::<Option<Vec<_>>>()?
     };
     let mut rng = fastrand::Rng::with_seed(count as u64);
-    Some(Contender::placed(peer.name(), move |at, iterations| {
+    Some(Contender::placed(&*peer.name, move |at, iterations| {
         work::clear_upper_halves();
         let (message, lines) = buffers.message(len, 12, at);
         let (first, count) = if count == 1 { (lines.key, 1) } else { (0, count) };
@@ -110,24 +104,21 @@ fn many_keys<'a>(peer: &dyn Peer, bits: usize, len: usize, count: usize, buffers
     }))
 }
 
-/// Prints the time of a cold message, and the geometric means as multiples of ours. `load` loads all rivals again, ours first. Returns the
-/// number of measured cases.
-pub(crate) fn cold(options: &Options, load: impl Fn() -> Result<Vec<Loaded>, String>) -> Result<usize, String> {
-    fastgcm_measure::pin();
+/// Prints the time of a cold message, and the geometric means as multiples of ours. `load` loads all rivals again, ours first.
+pub(crate) fn cold(options: &Options, load: impl Fn() -> Result<Vec<Loaded>, String>) -> Result<(), String> {
     let mut names = Vec::new();
     let columns = Vec::from_iter([Verb::Seal, Verb::Open].into_iter().flat_map(|verb| RARE.map(|len| (verb, len))));
     // Indexed by launch, column and contender.
     let mut times: Vec<Vec<Vec<f64>>> = Vec::new();
     for launch in 0..options.launches.max(1) {
         let (peers, buffers) = (load()?, Buffers::new(RARE[3], launch as u64));
-        let level = peers.first().map(Peer::level).unwrap_or_default();
-        names = peers.iter().map(Peer::name).collect();
+        names = peers.iter().map(|peer| peer.name.clone()).collect();
         let rounds = LINES * options.samples.div_ceil(8);
         let sampler = Sampler { sample: Duration::ZERO, rounds: rounds..=rounds, budget: Duration::ZERO };
         times.push(Vec::from_iter(columns.iter().map(|&(verb, len)| {
-            let once = work(&level, verb, options.bits, len, true);
-            let mut contenders = Vec::from_iter(peers.iter().filter_map(|peer| peer.contender(&peer.name(), &once, &buffers)));
-            let measured = sampler.run_over(LINES, once.case(), &mut contenders, &mut |_| ());
+            let once = work(verb, options.bits, len, true);
+            let mut contenders = Vec::from_iter(peers.iter().filter_map(|peer| peer.contender(&once, &buffers)));
+            let measured = sampler.run_over(LINES, Case::new("", ""), &mut contenders);
             Vec::from_iter(names.iter().map(|name| measured.by(name).map_or(f64::NAN, interquartile_mean)))
         })));
     }
@@ -144,7 +135,7 @@ pub(crate) fn cold(options: &Options, load: impl Fn() -> Result<Vec<Loaded>, Str
         let logs = wanted.clone().map(|column| median(times.iter().map(|launch| (launch[column][row] / launch[column][0]).ln()).collect()));
         format!("{:.3}", (logs.sum::<f64>() / wanted.len() as f64).exp())
     });
-    Ok(columns.len())
+    Ok(())
 }
 
 /// Returns the interquartile mean of the samples: the clock has a resolution of some nanoseconds, and cold messages vary.

@@ -7,31 +7,9 @@ use crate::{
     place::{self, LINES, Lines},
 };
 use aead_plugin::{Message, Table};
-use fastgcm_measure::{Case, Contender};
+use clap::ValueEnum;
+use fastgcm_measure::Contender;
 use std::{fmt, hint::black_box, ptr, time::Instant};
-
-/// An implementation at one processor level: in a shared object, or in a process of its own.
-pub(crate) trait Peer {
-    /// Returns its name, which is the table's column.
-    fn name(&self) -> String;
-
-    /// Returns the processor level at which it is compared.
-    fn level(&self) -> String;
-
-    /// Returns its version.
-    fn version(&self) -> String;
-
-    /// Returns its table of functions, or `None` if it runs in another process.
-    fn table(&self) -> Option<&'static Table> {
-        None
-    }
-
-    /// Returns a contender with this name, or `None` if the implementation cannot do this work.
-    fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
-
-    /// Returns ciphertext and tag of a message after checking that they open, and that a wrong tag is refused. `None` without such a key.
-    fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String>;
-}
 
 /// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,20 +18,16 @@ pub(crate) enum Verb {
     Seal,
     /// Opens an authentic message with a ready key.
     Open,
-    /// Seals a message in place and opens it again: opening alone would need a new ciphertext each time.
-    SealAndOpen,
     /// Replaces a key by another one in place.
     Rekey,
     /// Makes and frees a key.
     Key,
     /// Makes a key by value and stores it in an `Option`, which drops the key before it.
     Value,
-    /// Replaces a key in place, and seals one message.
-    RekeyAndSeal,
 }
 
 /// The source of the nonces. It decides how much of a call can overlap with the call before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Nonces {
     /// A prepared list.
     Prepared,
@@ -64,7 +38,7 @@ pub(crate) enum Nonces {
 }
 
 /// The alignment of text and AAD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Place {
     /// A multiple of 64.
     Aligned,
@@ -75,15 +49,13 @@ pub(crate) enum Place {
 }
 
 /// The work of one case: a row of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
-    pub(crate) level: String,
     pub(crate) verb: Verb,
     pub(crate) bits: usize,
     pub(crate) bytes: usize,
     pub(crate) aad: usize,
     pub(crate) nonces: Nonces,
-    pub(crate) in_place: bool,
     pub(crate) place: Place,
     /// Each message is timed alone, after other data and other code.
     pub(crate) cold: bool,
@@ -94,42 +66,10 @@ impl fmt::Display for Verb {
         f.write_str(match self {
             Self::Seal => "seal",
             Self::Open => "open",
-            Self::SealAndOpen => "seal and open",
             Self::Rekey => "another key",
             Self::Key => "key made and freed",
             Self::Value => "key put into an Option",
-            Self::RekeyAndSeal => "fresh key and seal",
         })
-    }
-}
-
-impl Work {
-    /// Returns the usual form of this call if this form should cost nothing extra.
-    pub(crate) fn usual(&self) -> Option<Self> {
-        let usual = Self { aad: 12, place: Place::Aligned, in_place: false, ..self.clone() };
-        let other = self.aad < 12 || self.place != Place::Aligned || self.in_place;
-        (other && matches!(self.verb, Verb::Seal | Verb::Open)).then_some(usual)
-    }
-
-    /// Returns its group and row in the tables.
-    pub(crate) fn case(&self) -> Case {
-        let Self { level, verb, bits, .. } = self;
-        if matches!(verb, Verb::Key | Verb::Rekey | Verb::Value) {
-            return Case::new(format!("{level} key set-up"), format!("AES-{bits} {verb}"));
-        }
-        let nonces = match self.nonces {
-            Nonces::Prepared => "",
-            Nonces::Written => ", nonce written before each call",
-            Nonces::Dependent => ", nonce from the last output",
-        };
-        let in_place = if self.in_place { ", in place" } else { "" };
-        let place = match self.place {
-            Place::Aligned => "",
-            Place::Odd => ", odd addresses",
-            Place::PageEnd => ", at the end of a page",
-        };
-        let cold = if self.cold { ", cold" } else { "" };
-        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{in_place}{place}{cold}", self.aad), self.bytes as u64)
     }
 }
 
@@ -183,7 +123,7 @@ const NONCE: [u8; 12] = [1; 12];
 
 /// Returns the contender of a rival in a shared object. All such rivals run this code, and differ only in the functions of their tables.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
-    let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, cold, .. } = *work;
+    let Work { bytes: len, aad: aad_len, nonces, place, verb, bits, cold } = *work;
     let mut keys = peer::keys_at_each_line(table, &buffers.keys[0][..bits / 8])?;
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
@@ -202,7 +142,6 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
         let key = &mut keys[lines.key];
         // A buffer that ends with its page cannot move.
         let output = if place == Place::PageEnd { output } else { output.wrapping_add(lines.output * 64) };
-        let text = if in_place { output } else { input };
         // The tag lies behind the ciphertext.
         let tag = if verb == Verb::Open { input } else { output }.wrapping_add(len);
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| peer::message(nonce, (aad, aad_len), input, output, len, tag);
@@ -234,31 +173,13 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
                 }
                 // Two arms, because the compiler does not inline one arm with both, which costs 2.6 ns a message.
                 // SAFETY: as above; the tag is read after it was written.
-                Verb::Seal => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| unsafe {
-                    key.seal(&message(nonce, text, output));
+                Verb::Seal => each(nonces, iterations, u64::MAX, &buffers.nonces, |nonce| unsafe {
+                    key.seal(&message(nonce, input, output));
                     tag.cast::<u64>().read_unaligned()
-                }),
-                Verb::RekeyAndSeal => each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
-                    key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
-                    // SAFETY: as above.
-                    unsafe {
-                        key.seal(&message(nonce, text, output));
-                        tag.cast::<u64>().read_unaligned()
-                    }
-                }),
-                Verb::SealAndOpen => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| {
-                    let message = message(nonce, output, output);
-                    // SAFETY: as above.
-                    unsafe {
-                        key.seal(&message);
-                        let tag = output.add(len).cast::<u64>().read_unaligned();
-                        assert!(key.open(&message), "an authentic message was refused");
-                        tag
-                    }
                 }),
                 Verb::Open => {
                     let nonces_of_one = [[1; 16]; PREPARED];
-                    each(nonces, iterations, 0, &nonces_of_one, |_, nonce| {
+                    each(nonces, iterations, 0, &nonces_of_one, |nonce| {
                         // SAFETY: as above; one byte of the text, or of the tag of no text, is read after it was written.
                         unsafe {
                             assert!(key.open(&message(nonce, input, output)), "an authentic message was refused");
@@ -285,13 +206,13 @@ pub(crate) fn clear_upper_halves() {
 /// Calls `call` this often, with nonces of this kind. A nonce may depend on the last result of `call`. To open, `mask` is a zero that the
 /// compiler does not know, because a message needs the nonce with which it was sealed.
 #[inline(always)]
-fn each(nonces: Nonces, iterations: u64, mask: u64, prepared: &[[u8; 16]], mut call: impl FnMut(u64, *const u8) -> u64) {
+fn each(nonces: Nonces, iterations: u64, mask: u64, prepared: &[[u8; 16]], mut call: impl FnMut(*const u8) -> u64) {
     let (mask, salt, counter) = (black_box(mask), black_box(SALT), black_box(COUNTER));
     let (mut nonce, mut last) = (NONCE, 0);
     for iteration in 0..iterations {
         let number = match nonces {
             Nonces::Prepared => {
-                call(iteration, prepared[iteration as usize % PREPARED].as_ptr());
+                call(prepared[iteration as usize % PREPARED].as_ptr());
                 continue;
             }
             Nonces::Written => iteration,
@@ -299,7 +220,7 @@ fn each(nonces: Nonces, iterations: u64, mask: u64, prepared: &[[u8; 16]], mut c
         };
         nonce[..4].copy_from_slice(&salt.to_be_bytes());
         nonce[4..].copy_from_slice(&(counter ^ number & mask).to_be_bytes());
-        last = call(iteration, black_box(&nonce).as_ptr());
+        last = call(black_box(&nonce).as_ptr());
     }
     black_box(last);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Gets libraries, and proves the calls of their wrappers: run.sh [LIBRARY...] [-- OPTION...]. A library is a name in tools/aead/libraries, or a wrapper of yours in C,
+# Gets libraries, and proves the calls of their wrappers: run.sh [LIBRARY...] [-- OPTION...]. A library is a name in tools/aead/libraries (builds.txt, too), or a wrapper of yours in C,
 # by its path; without one it is each of `all`. Options are gcm-prove's, --sweep and --plant for example; the quick plan without. What came of it lies in
-# target/prove/NAME.txt and NAME.json, the table of calls in NAME.csv, in the columns of results/calls.csv. The exit status is that of the machinery: what is not proved is a row of a table. With CC=aarch64-linux-gnu-gcc aws-lc is proved
+# target/prove/NAME.txt and NAME.json, the table of calls in NAME.csv, in the first columns of results/calls.csv. The exit status is that of the machinery: what is not proved is a row of a table. With CC=aarch64-linux-gnu-gcc aws-lc is proved
 # for AArch64, under qemu-aarch64.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -45,8 +45,22 @@ built() {
     case $page in *.cc) more+=(-lstdc++ -lm) ;; esac
 }
 
+# Writes the page of a build of builds.txt, which includes its wrapper.
+page_of_build() {
+    awk -v name="$1:" -v libraries="$libraries" '
+        $1 == name { wrapper = $2; print "/*"; own = 1; next }
+        /^[^ ]/ { own = 0 }
+        own { sub(/^ +/, " * "); print }
+        END { printf " */\n#include \"%s/%s\"\n", libraries, wrapper }
+    ' "$libraries/builds.txt"
+}
+
 for name in "${asked[@]}"; do
     page=$(ls "$libraries/$name".{c,cc,rs} "$name" 2> /dev/null | head -1) || true
+    if [ -z "$page" ] && grep -q "^$name: " "$libraries/builds.txt"; then
+        page=$target/prove/$name.page.c
+        page_of_build "$name" > "$page"
+    fi
     name=$(basename "${name%.c}")$other version= seconds=$SECONDS
     folder=$target/prove/$name
     mkdir -p "$folder"

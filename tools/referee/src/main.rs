@@ -9,12 +9,13 @@
 //!      │    ├── message       the calls for one message
 //!      │    │    └── memory   buffers between guard pages
 //!      │    └── freed         searches memory for a freed key
-//!      ├── serve              the faulty model as a program at the end of a pipe
+//!      ├── faulty · serve     the model with faults planted; the same as a program at the end of a pipe
 //!      └── report · pages     the table; JUnit's XML
 //! ```
 
 mod cases;
 mod families;
+mod faulty;
 mod finding;
 mod freed;
 mod memory;
@@ -337,7 +338,7 @@ fn selftest(only: &[String]) -> Result<bool, String> {
     let crippled = switches::of(prepare::MODEL_WITHOUT, "");
     let mut failed = String::new();
     let mut caught = 0;
-    for fault in referee_faulty::FAULTS.iter().filter(|fault| only.is_empty() || only.iter().any(|name| name == fault.name)) {
+    for fault in faulty::FAULTS.iter().filter(|fault| only.is_empty() || only.iter().any(|name| name == fault.name)) {
         let faulty = match fault.family {
             "programs" => vec![program.clone(), "faulty-program".into()],
             _ => vec![peer::MODEL.into()],
@@ -358,7 +359,7 @@ fn selftest(only: &[String]) -> Result<bool, String> {
             }
         };
         match report.findings.first() {
-            Some(finding) if finding.kind == kind(fault.kind) && named => caught += 1,
+            Some(finding) if finding.kind == fault.kind && named => caught += 1,
             other => writeln!(failed, "{}: {} ({}), but {other:?}, {:?}", fault.name, fault.description, fault.family, report.absent)
                 .expect("a String"),
         }
@@ -376,17 +377,4 @@ fn selftest(only: &[String]) -> Result<bool, String> {
     assert!(asked > 0);
     assert!(caught > 0);
     Ok(failed.is_empty())
-}
-
-/// Returns the kind of finding that a planted fault must cause.
-fn kind(kind: referee_faulty::Kind) -> Kind {
-    match kind {
-        referee_faulty::Kind::Answer | referee_faulty::Kind::Shape => Kind::Wrong,
-        referee_faulty::Kind::Outside => Kind::Outside,
-        referee_faulty::Kind::Leaves => Kind::Leaves,
-        referee_faulty::Kind::Crash => Kind::Crash,
-        referee_faulty::Kind::Hangs => Kind::Hangs,
-        referee_faulty::Kind::Takes => Kind::Takes,
-        referee_faulty::Kind::Keeps => Kind::Keeps,
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     cases::{Before, Buffers, Case, Expected, Mode},
+    faulty,
     memory::{Arena, Region},
     message::{Layout, Running, by_threads, whole},
     pipe::Process,
@@ -146,7 +147,7 @@ impl Peer {
             unsafe { env::set_var(name, value) };
         }
         match &command[words..] {
-            [model] if model == MODEL => InC::of(referee_faulty::table()).map(Self::C),
+            [model] if model == MODEL => InC::of(faulty::table()).map(Self::C),
             [library] if library.ends_with(".so") => InC::load(Path::new(library)).map(Self::C),
             command => Process::start(command, arena).map(|process| Self::Process(Box::new(process))),
         }

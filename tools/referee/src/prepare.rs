@@ -77,12 +77,13 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
         let is = |ending| path.extension().is_some_and(|found| found == ending);
         if path.join("go.mod").exists()
             || ["c", "cc", "py", "java", "js"].into_iter().any(is)
-                && path.file_stem().is_none_or(|stem| !["referee", "node-memory", "openssl-system"].iter().any(|no| stem == *no))
+                && path.file_stem().is_none_or(|stem| !["referee", "node-memory"].iter().any(|no| stem == *no))
         {
             found.push(path);
         }
     }
     found.sort();
+    found.extend(home().builds().into_iter().filter(|name| name != "openssl-system").map(PathBuf::from));
     Ok(found)
 }
 

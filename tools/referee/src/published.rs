@@ -1,7 +1,9 @@
 //! Published vectors: reads NIST's CAVP and ACVP and Wycheproof, and finds the faults that they miss.
 
-use crate::cases::{Buffers, Case, Expected, Mode, Place, Sealed};
-use referee_faulty::{FAULTS, Fault, Gcm, Kind};
+use crate::{
+    cases::{Buffers, Case, Expected, Mode, Place, Sealed},
+    faulty::{FAULTS, Fault, Gcm},
+};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path, rc::Rc};
 
@@ -149,7 +151,7 @@ pub(crate) fn table(sets: &[Set]) -> (String, usize, bool) {
     let mut out = format!("| fault | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(sets.len()));
     let (mut rows, mut all) = (0, true);
     let mut missed = vec![0; sets.len()];
-    for fault in FAULTS.iter().filter(|fault| matches!(fault.kind, Kind::Answer) || fault.name == "f03") {
+    for fault in FAULTS.iter().filter(|fault| fault.every_way || fault.name == "f03") {
         let _ = write!(out, "| {}: {} |", fault.name, fault.description);
         for (set, missed) in sets.iter().zip(&mut missed) {
             let caught = set.cases.iter().any(|case| catches(case, fault.name));
@@ -189,7 +191,7 @@ fn missed() -> Result<Value, String> {
     let theirs = wycheproof()?;
     let mut ours = closing(usize::MAX);
     ours.cases.sort_by_key(Case::size);
-    let is_answer = |fault: &&Fault| fault.kind == Kind::Answer || fault.name == "f03";
+    let is_answer = |fault: &&Fault| fault.every_way || fault.name == "f03";
     let misses = |fault: &&Fault| !theirs.cases.iter().any(|case| catches(case, fault.name));
     let faults: Vec<&Fault> = FAULTS.iter().filter(is_answer).filter(misses).collect();
     let shows = |case: &Case| faults.iter().filter(|fault| catches(case, fault.name)).map(|fault| fault.description).collect::<Vec<_>>();

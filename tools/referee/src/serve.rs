@@ -23,7 +23,7 @@ fn mapped(folder: &Path, name: &str) -> io::Result<*mut u8> {
 
 /// Answers requests until the input ends.
 pub(crate) fn faulty() -> Result<(), String> {
-    let table = referee_faulty::table();
+    let table = crate::faulty::table();
     let folder = env::var_os("REFEREE_MEMORY").ok_or("REFEREE_MEMORY is not set")?;
     let text = |error: io::Error| error.to_string();
     let mut files = Vec::new();

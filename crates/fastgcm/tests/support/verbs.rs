@@ -1,7 +1,7 @@
 //! THE TABLE of verbs: every public function that takes or makes a secret, called as a program calls it. Tests walk it: each verb beside the model
 //! (`api::every_verb`), between guard pages, mixed with all others (`mix`), instruction by instruction (`constant_time`), and over a stack that is looked at
 //! afterwards (`wiping`). `tests/public.rs`
-//! fails if the library has a function that no row calls. docs/adding-a-verb.md says how a row is added.
+//! fails if the library has a function that no row calls. docs/adding.md says how a row is added.
 #![allow(dead_code)] // no test file needs all of it
 
 use crate::allocator::allocating_in;

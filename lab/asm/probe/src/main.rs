@@ -4,16 +4,13 @@
 //! probe                                       a line for each back end: its name, `here` or `elsewhere`, the features that it needs
 //! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  runs each argument between two markers; a marker before these has the key's address
 //! ```
-//! The verbs are `seal`, `open`, `batch` (seals 16 packets of this size) and `rare`; AAD has 13 bytes as in TLS 1.2 (and more than most).
+//! The verbs are `seal`, `open` and `rare`; AAD has 13 bytes as in TLS 1.2 (and more than most).
 
 use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, hazmat};
 use std::{hint::black_box, process::ExitCode};
 
 /// The bytes of the longest text.
 const LONGEST: usize = 1 << 17;
-
-/// The packets of a batch.
-const PACKETS: usize = 16;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -65,14 +62,6 @@ fn run(backend: Backend, case: &str) -> Option<()> {
             let verdict = key.open(nonce, &aad, text, &tag);
             marker();
             black_box(verdict).ok()?;
-        }
-        "batch" => {
-            let mut texts = vec![text.to_vec(); PACKETS];
-            let mut packets: Vec<_> = texts.iter_mut().map(|text| Packet::in_place(nonce, &aad, text, Tag([0; 16]))).collect();
-            marker();
-            let all = key.seal_batch(&mut packets);
-            marker();
-            black_box((all, packets)).0.ok()?;
         }
         "rare" => rare(backend, text).ok()?,
         _ => return None,

@@ -1,4 +1,4 @@
-//! Builds and loads plug-ins of `aead.h`: sources in C and C++, modules of Go, crates of Rust, and the pages of `libraries/`.
+//! Builds and loads plug-ins of `aead.h`: sources in C and C++, modules of Go, crates of Rust, the pages of `libraries/`, and the builds of its `builds.txt`.
 
 use aead_plugin::{INTERFACE, Table};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -46,10 +46,37 @@ impl Home {
         Self { aead: root.join("tools/aead"), target: root.join("target") }
     }
 
-    /// Returns the page with this name in `libraries`, or `None`.
+    /// Returns the page with this name in `libraries`, or one made of `builds.txt`, or `None`.
     pub fn page(&self, name: &str) -> Option<PathBuf> {
         let page = |end: &&str| self.aead.join("libraries").join(format!("{name}{end}"));
-        [".c", ".cc", ".rs", ".py", ".java", ".js", ""].iter().map(page).find(|path| path.exists())
+        let found = [".c", ".cc", ".rs", ".py", ".java", ".js", ""].iter().map(page).find(|path| path.exists());
+        found.or_else(|| self.page_of_build(name))
+    }
+
+    /// Returns the names in `builds.txt`.
+    pub fn builds(&self) -> Vec<String> {
+        let builds = self.aead.join("libraries/builds.txt");
+        let text = fs::read_to_string(builds).unwrap_or_default();
+        text.lines().filter(|line| !line.starts_with([' ', '#'])).filter_map(|line| Some(line.split_once(':')?.0.to_owned())).collect()
+    }
+
+    /// Writes a page with the lines of a build of `builds.txt`, which includes the wrapper.
+    fn page_of_build(&self, name: &str) -> Option<PathBuf> {
+        let libraries = self.aead.join("libraries");
+        let builds = fs::read_to_string(libraries.join("builds.txt")).ok()?;
+        let (wrapper, rest) = builds.split_once(&format!("\n{name}: "))?.1.split_once('\n')?;
+        let wrapper = libraries.join(wrapper);
+        let mut lines: String = rest.lines().take_while(|line| line.starts_with(' ')).map(|line| format!(" * {}\n", line.trim())).collect();
+        if !lines.contains("without:") {
+            lines += &format!(" * without: {}\n", comment(&fs::read_to_string(&wrapper).ok()?, "without:"));
+        }
+        let page = self.out(Path::new(name), "").ok()?.with_file_name(format!("{name}.c"));
+        let text = format!("/*\n{lines} */\n#include \"{}\"\n", wrapper.display());
+        // Another tool may read it now.
+        if fs::read_to_string(&page).is_ok_and(|there| there == text) {
+            return Some(page);
+        }
+        fs::write(&page, text).ok().map(|()| page)
     }
 
     /// Builds the shared object of a source file or a folder. Returns `None` for a language without shared objects.

@@ -1,8 +1,8 @@
 //! Measures the gain of a program that uses the crate `aes-gcm` and changes one line of its Cargo.toml: seals a message through that interface
 //! with RustCrypto's code and with ours, and with ring and AWS-LC, in one process, in turn, after all have given equal bytes.
 //!
-//! `interface FILE PROCESSOR NOTE` writes the table to FILE (Markdown), and a chart next to it (`.svg`). PROCESSOR is its name, and NOTE
-//! describes the machine further. `interface check` only compares the answers.
+//! `interface FILE PROCESSOR` prints the table of docs/migrating.md, and writes a chart to FILE (SVG). PROCESSOR is its name. `interface check` only
+//! compares the answers.
 
 mod picture;
 
@@ -14,7 +14,7 @@ use aes_gcm::{
 use aws_lc_rs::aead as aws_lc;
 use fastgcm_measure::{Case, Contender, Machine, Measured, Measurement, Sampler, pin};
 use ring::aead as ring_aead;
-use std::{error::Error, fs, path::PathBuf, time::Duration};
+use std::{error::Error, fs, time::Duration};
 
 /// Seals a buffer in place, and writes the tag behind the text.
 type Seal<'a> = Box<dyn FnMut(&[u8; 12], &mut [u8]) + 'a>;
@@ -41,18 +41,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (size, _) in SIZES {
         compare(size, &names, calls());
     }
-    let (file, processor, note) = match &arguments[..] {
-        [file, processor, note] => (PathBuf::from(file), processor, note),
+    let (file, processor) = match &arguments[..] {
+        [file, processor] => (file, processor),
         [check] if check == "check" => return Ok(()),
-        _ => return Err("usage: interface FILE.md PROCESSOR NOTE, or interface check".into()),
+        _ => return Err("usage: interface FILE.svg PROCESSOR, or interface check".into()),
     };
     pin();
     let sampler = Sampler { rounds: 50..=2000, budget: Duration::from_secs(5), ..Sampler::default() };
     let measured: Vec<Measured> = SIZES.map(|(size, _)| measure(size, &names, calls(), &sampler)).into();
     let rows: Vec<Vec<Cell>> = names.iter().map(|name| measured.iter().map(|case| Cell::of(case, name, &names[OURS])).collect()).collect();
-    fs::write(file.with_extension("svg"), picture::draw(processor, &names, &rows))?;
-    let machine = format!("{}; {note}", Machine::here("").processor);
-    fs::write(&file, page(processor, &machine, &file.with_extension("svg"), &names, &rows))?;
+    fs::write(file, picture::draw(processor, &names, &rows))?;
+    println!("{}\n\n{}", Machine::here("").processor, table(&names, &rows));
     Ok(())
 }
 
@@ -136,27 +135,18 @@ fn measure(size: usize, names: &[String], calls: [Seal<'_>; 4], sampler: &Sample
             call(&nonce, &mut buffer);
         }));
     }
-    sampler.run(Case::of_bytes("seal", size as u64), &mut contenders, &mut |_| ())
+    sampler.run(Case::of_bytes("seal", size as u64), &mut contenders)
 }
 
-fn page(processor: &str, machine: &str, picture: &std::path::Path, names: &[String], rows: &[Vec<Cell>]) -> String {
-    let picture = picture.file_name().unwrap_or_default().to_string_lossy();
-    let sizes = SIZES.map(|(_, name)| name);
-    let mut page = format!(
-        "# Through the interface of `aes-gcm`, on {processor}\n\n\
-         A message sealed with AES-256-GCM in place: 12 bytes of AAD, a ready key, and a nonce of its own for each message. All took short samples in turn, on \
-         one\ncore ({machine}).\nA cell has the median, and in brackets how many times as long as with fastgcm (the median of the ratios within each round).\n\n\
-         ```sh\ncd tools/bench && cargo run --release -p interface -- results/NAME.md PROCESSOR NOTE\n```\n\n\
-         ![Time to seal a message]({picture})\n\n| | {} |\n|---|{}\n",
-        sizes.join(" | "),
-        "--:|".repeat(sizes.len())
-    );
+/// Returns the table: the median, and in brackets the time as a multiple of ours.
+fn table(names: &[String], rows: &[Vec<Cell>]) -> String {
+    let mut table = format!("| | {} |\n|---|{}\n", SIZES.map(|(_, name)| name).join(" | "), "--:|".repeat(SIZES.len()));
     for (name, row) in names.iter().zip(rows) {
         let cells: Vec<String> = row
             .iter()
             .map(|cell| if name == &names[OURS] { format!("**{}**", cell.time()) } else { format!("{} ({:.2})", cell.time(), cell.times) })
             .collect();
-        page += &format!("| {name} | {} |\n", cells.join(" | "));
+        table += &format!("| {name} | {} |\n", cells.join(" | "));
     }
-    page
+    table
 }

@@ -3,24 +3,23 @@
 //! nanoseconds change with the machine.
 //!
 //! ```
-//! use fastgcm_measure::{Case, Contender, Machine, Results, Sampler};
+//! use fastgcm_measure::{Case, Contender, Sampler};
 //!
-//! let mut results = Results::new(Machine::here("example 1.0"));
 //! let (left, right) = (vec![1u8; 4096], vec![2u8; 4096]);
 //! let mut contenders = [
 //!     Contender::new("sum", || left.iter().map(|&byte| u64::from(byte)).sum::<u64>()),
 //!     Contender::new("compare", || left == right),
 //! ];
 //! let sampler = Sampler { rounds: 5..=10, ..Sampler::default() };
-//! results.cases.push(sampler.run(Case::of_bytes("bytes", 4096), &mut contenders, &mut |_| ()));
-//! let [sum, compare] = &results.cases[0].contenders[..] else { unreachable!() };
+//! let measured = sampler.run(Case::of_bytes("bytes", 4096), &mut contenders);
+//! let [sum, compare] = &measured.contenders[..] else { unreachable!() };
 //! println!("{:.2} times", sum.times_faster_than(compare));
 //! ```
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`sampler`] | the loop: calibration, rounds, samples |
-//! | [`results`] | the results: best, median, throughput, ratio to a base |
+//! | [`results`] | the results: best, median, ratios |
 //! | [`aead`] | makes contenders of implementations of AES-GCM, after checking their answers |
 //!
 //! # Limits
@@ -35,5 +34,5 @@ pub mod results;
 pub mod sampler;
 
 pub use machine::{Machine, pin};
-pub use results::{Case, Measured, Measurement, Results, median};
+pub use results::{Case, Measured, Measurement, median};
 pub use sampler::{Contender, Sampler};

@@ -1,17 +1,4 @@
-//! The results of a run: the samples of each case and contender, and statistics of them.
-
-use crate::Machine;
-
-/// The results of one run.
-#[derive(Clone, Debug)]
-pub struct Results {
-    /// The machine.
-    pub machine: Machine,
-    /// The contenders to whose fastest, case by case, ratios refer. Without any of them, ratios refer to the fastest contender.
-    pub base: Vec<String>,
-    /// The cases, in the order of measurement.
-    pub cases: Vec<Measured>,
-}
+//! The samples of each case and contender, and statistics of them.
 
 /// A case: a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,34 +35,6 @@ pub struct Measurement {
     pub samples_ns: Vec<f64>,
 }
 
-impl Results {
-    /// Makes empty results.
-    pub fn new(machine: Machine) -> Self {
-        Self { machine, base: Vec::new(), cases: Vec::new() }
-    }
-
-    /// Returns the groups in the order of their first case, each with its cases.
-    pub fn groups(&self) -> Vec<(&str, Vec<&Measured>)> {
-        let mut groups: Vec<(&str, Vec<&Measured>)> = Vec::new();
-        for measured in &self.cases {
-            match groups.iter_mut().find(|(name, _)| *name == measured.case.group) {
-                Some((_, cases)) => cases.push(measured),
-                None => groups.push((&measured.case.group, vec![measured])),
-            }
-        }
-        groups
-    }
-
-    /// Returns the contender with which a case's others are compared, or `None` if the case has none.
-    pub fn base<'a>(&self, measured: &'a Measured) -> Option<&'a Measurement> {
-        let fastest = |named: bool| {
-            let contenders = measured.contenders.iter().filter(move |contender| !named || self.base.contains(&contender.contender));
-            contenders.min_by(|one, two| one.median_ns.total_cmp(&two.median_ns))
-        };
-        fastest(true).or_else(|| fastest(false))
-    }
-}
-
 impl Case {
     /// Makes a case without a number of bytes.
     pub fn new(group: impl Into<String>, name: impl Into<String>) -> Self {
@@ -92,11 +51,6 @@ impl Measured {
     /// Returns this contender's measurement, if it took part.
     pub fn by(&self, contender: &str) -> Option<&Measurement> {
         self.contenders.iter().find(|measurement| measurement.contender == contender)
-    }
-
-    /// Returns the median's throughput in GB/s, or `None` for a case without bytes.
-    pub fn throughput(&self, measurement: &Measurement) -> Option<f64> {
-        self.case.bytes.map(|bytes| bytes as f64 / measurement.median_ns)
     }
 }
 
@@ -135,46 +89,18 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// Returns results of two groups and three contenders, of which one does not take part in every case.
-    pub(crate) fn example() -> Results {
-        let by = |contender: &str, samples: &[f64]| Measurement::new(contender, 10, samples.to_vec());
-        let case = |group: &str, bytes| Case::of_bytes(group, bytes);
-        Results {
-            machine: Machine::here("test 1.0"),
-            base: vec!["rival, one".into(), "rival two".into()],
-            cases: vec![
-                Measured { case: case("seal", 0), contenders: vec![by("ours", &[10.0, 12.0]), by("rival two", &[20.0, 18.0])] },
-                Measured {
-                    case: case("seal", 64),
-                    contenders: vec![
-                        by("ours", &[10.0, 20.0, 16.0]),
-                        by("rival, one", &[30.0, 40.0, 64.0]),
-                        by("rival two", &[50.0, 20.0, 48.0]),
-                    ],
-                },
-                Measured { case: case("seal", 4096), contenders: vec![by("ours", &[500.0]), by("rival, one", &[450.0])] },
-                Measured { case: Case::new("key", "set-up"), contenders: vec![by("ours", &[150.0])] },
-            ],
-        }
-    }
 
     #[test]
     fn statistics() {
-        let results = example();
-        let (groups, measured) = (results.groups(), &results.cases[1]);
-        assert_eq!(groups.iter().map(|(name, cases)| (*name, cases.len())).collect::<Vec<_>>(), [("seal", 3), ("key", 1)]);
-        let [ours, one, two] = ["ours", "rival, one", "rival two"].map(|name| measured.by(name).unwrap());
-        assert_eq!((ours.best_ns, ours.median_ns, one.median_ns, two.median_ns), (10.0, 16.0, 40.0, 48.0));
-        assert_eq!(measured.throughput(ours), Some(4.0));
+        let by = |contender: &str, samples: &[f64]| Measurement::new(contender, 10, samples.to_vec());
+        let contenders = vec![by("ours", &[10.0, 20.0, 16.0]), by("rival", &[30.0, 40.0, 64.0])];
+        let measured = Measured { case: Case::of_bytes("seal", 64), contenders };
+        let [ours, rival] = ["ours", "rival"].map(|name| measured.by(name).unwrap());
+        assert_eq!((ours.best_ns, ours.median_ns, rival.median_ns), (10.0, 16.0, 40.0));
         // The rounds' ratios are 3, 2 and 4; the ratio of the medians is 2.5.
-        assert_eq!(ours.times_faster_than(one), 3.0);
-        assert_eq!(results.base(measured).unwrap().contender, "rival, one");
-        assert_eq!(results.base(&results.cases[0]).unwrap().contender, "rival two");
-        assert_eq!(results.base(&results.cases[3]).unwrap().contender, "ours");
-        assert_eq!(results.cases[3].throughput(&results.cases[3].contenders[0]), None);
+        assert_eq!(ours.times_faster_than(rival), 3.0);
         assert_eq!((median(vec![3.0, 1.0, 2.0, 10.0]), median(vec![7.0])), (2.5, 7.0));
         assert!(median(vec![]).is_nan());
         // Two places of nine samples each in turn: the second lowest of each place.

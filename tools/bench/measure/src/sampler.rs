@@ -84,18 +84,16 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// Measures one case. `progress` receives the finished part, from 0 to 1, after every round.
-    ///
-    /// Each round has a random order, so that no contender always follows the same one: after another process, which fills the caches with its
+    /// Measures one case. Each round has a random order, so that no contender always follows the same one: after another process, which fills the caches with its
     /// own data, contenders were 4 to 7 % slower at 1 MiB. Each sample begins with an eighth of its iterations, at least one, that are not
     /// counted and warm the caches and branch predictors up.
-    pub fn run(&self, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
-        self.run_over(1, case, contenders, progress)
+    pub fn run(&self, case: Case, contenders: &mut [Contender<'_>]) -> Measured {
+        self.run_over(1, case, contenders)
     }
 
     /// Measures one case at this many places, one place a round for all contenders: the position of key, stack and buffers decides which loads
     /// the processor mistakes for bytes just stored, so one place proves nothing. [`Measurement::by_place`] separates the places.
-    pub fn run_over(&self, places: usize, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
+    pub fn run_over(&self, places: usize, case: Case, contenders: &mut [Contender<'_>]) -> Measured {
         let start = Instant::now();
         let iterations: Vec<u64> = contenders.iter_mut().map(|contender| self.calibrate(contender)).collect();
         let mut samples = vec![Vec::new(); contenders.len()];
@@ -110,10 +108,7 @@ impl Sampler {
                 samples[at].push(contenders[at].sample(place, iterations[at]));
             }
             rounds += 1;
-            let spent = start.elapsed().as_secs_f64() / self.budget.as_secs_f64();
-            progress((rounds as f64 / least as f64).min(spent.max(rounds as f64 / most as f64)).min(1.0));
         }
-        progress(1.0);
         let named = contenders.iter().zip(iterations).zip(samples);
         let contenders = named.map(|((contender, iterations), samples)| Measurement::new(contender.name(), iterations, samples)).collect();
         Measured { case, contenders }
@@ -137,9 +132,9 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::{Cell, RefCell};
+    use std::cell::RefCell;
 
-    /// Every contender takes a sample each round, each follows each of the others, and `progress` reaches the end.
+    /// Every contender takes a sample each round, and each follows each of the others.
     #[test]
     fn in_turn() {
         let sampler = Sampler { sample: Duration::from_micros(2), rounds: 7..=7, budget: Duration::ZERO };
@@ -155,12 +150,7 @@ mod tests {
                 })
             })
             .into();
-        let last = Cell::new(0.0);
-        let measured = sampler.run(Case::new("group", "in turn"), &mut contenders, &mut |part| {
-            assert!(part >= last.get());
-            last.set(part);
-        });
-        assert_eq!(last.get(), 1.0);
+        let measured = sampler.run(Case::new("group", "in turn"), &mut contenders);
         assert!(measured.contenders.iter().all(|contender| contender.samples_ns.len() == 7 && contender.best_ns >= 1000.0));
         drop(contenders);
         // A sample makes two calls, of which the first is not counted; each round has all contenders.

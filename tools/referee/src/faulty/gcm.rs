@@ -4,7 +4,7 @@ use fastgcm_model::{Block, cipher, inc32, key_expansion, multiply_blocks};
 
 /// A key, and its fault.
 #[derive(Clone, Debug)]
-pub struct Gcm {
+pub(crate) struct Gcm {
     fault: &'static str,
     round_keys: Vec<Block>,
     h: Block,
@@ -12,7 +12,7 @@ pub struct Gcm {
 
 impl Gcm {
     /// Makes a key of 16, 24 or 32 bytes.
-    pub fn new(key: &[u8], fault: &'static str) -> Option<Self> {
+    pub(crate) fn new(key: &[u8], fault: &'static str) -> Option<Self> {
         if !matches!(key.len(), 16 | 24 | 32) {
             return None;
         }
@@ -28,12 +28,12 @@ impl Gcm {
     }
 
     /// Returns true if this is its fault.
-    pub fn is(&self, fault: &str) -> bool {
+    pub(crate) fn is(&self, fault: &str) -> bool {
         self.fault == fault
     }
 
     /// Returns ciphertext and tag, or `None` if it refuses the message.
-    pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &[u8]) -> Option<(Vec<u8>, Block)> {
+    pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: &[u8]) -> Option<(Vec<u8>, Block)> {
         let j0 = self.j0(nonce)?;
         if self.is("refuses-one") && text.len() == 1 {
             return None;
@@ -45,7 +45,7 @@ impl Gcm {
     }
 
     /// Returns the text, or `None` if it refuses the message.
-    pub fn open(&self, nonce: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8]) -> Option<Vec<u8>> {
         let j0 = self.j0(nonce)?;
         if !self.verify(&j0, &[aad], sealed, tag) {
             return None;
@@ -56,7 +56,7 @@ impl Gcm {
     }
 
     /// Returns true if it accepts the tag.
-    pub fn verify(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8], tag: &[u8]) -> bool {
+    pub(crate) fn verify(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8], tag: &[u8]) -> bool {
         let usual = matches!(tag.len(), 4 | 8 | 12..=16);
         let taken = usual || self.is("f02-short") && (1..=16).contains(&tag.len()) || self.is("f02-none") && tag.is_empty();
         let has_aad = aad.iter().any(|piece| !piece.is_empty());
@@ -85,7 +85,7 @@ impl Gcm {
     }
 
     /// Returns the block before the first counter, or `None` if it refuses the nonce.
-    pub fn j0(&self, nonce: &[u8]) -> Option<Block> {
+    pub(crate) fn j0(&self, nonce: &[u8]) -> Option<Block> {
         if let Ok(nonce) = <[u8; 12]>::try_from(nonce) {
             let mut j0 = [0; 16];
             j0[..12].copy_from_slice(&nonce);
@@ -110,7 +110,7 @@ impl Gcm {
     }
 
     /// XORs keystream to the text, after `done` bytes.
-    pub fn apply(&self, j0: &Block, done: usize, text: &mut [u8]) {
+    pub(crate) fn apply(&self, j0: &Block, done: usize, text: &mut [u8]) {
         let mut keystream = [0; 16];
         for (at, byte) in (done..).zip(text) {
             if at == done || at.is_multiple_of(16) {
@@ -147,7 +147,7 @@ impl Gcm {
     }
 
     /// Returns the tag of a message with AAD in pieces.
-    pub fn tag(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8]) -> Block {
+    pub(crate) fn tag(&self, j0: &Block, aad: &[&[u8]], sealed: &[u8]) -> Block {
         let whole = aad.concat();
         let mut aads = blocks(&whole);
         if self.is("aad-seam") || self.is("aad-empty") && aad.len() > 1 {

@@ -1,62 +1,49 @@
 //! The model of AES-GCM with faults that implementations have had, each with a name.
 //!
-//! As a plug-in of the referee, with the name in `REFEREE_FAULT`, it proves that the referee catches the fault. In the referee itself,
-//! published vectors are tested with each fault of an answer, to find the faults that they miss.
+//! As an implementation, with the name in `REFEREE_FAULT`, it proves that the referee catches the fault. Published vectors are tested with each
+//! fault of an answer, to find the faults that they miss.
 
 mod gcm;
 mod implementation;
 
-pub use gcm::Gcm;
-pub use implementation::table;
+pub(crate) use gcm::Gcm;
+pub(crate) use implementation::table;
 
-/// The kinds of faults, which decide how the referee must report a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A wrong answer for every way of calling: published vectors may catch it.
-    Answer,
-    /// A wrong answer for one way of calling: in place, in pieces, from an odd address.
-    Shape,
-    /// An access out of bounds, or a change of an input.
-    Outside,
-    /// Text of a refused message that remains in the output.
-    Leaves,
-    /// A crash.
-    Crash,
-    /// An endless loop.
-    Hangs,
-    /// Acceptance of a length that the standard does not allow.
-    Takes,
-    /// A freed key that remains in memory.
-    Keeps,
-}
+use crate::finding::Kind;
 
 /// A fault that can be planted.
 #[derive(Debug)]
-pub struct Fault {
-    /// Its name.
-    pub name: &'static str,
-    /// Its kind.
-    pub kind: Kind,
+pub(crate) struct Fault {
+    pub(crate) name: &'static str,
+    /// The kind of finding that it must cause.
+    pub(crate) kind: Kind,
+    /// True if every way of calling gives a wrong answer, so that published vectors may catch it.
+    pub(crate) every_way: bool,
     /// The family of test cases that finds it.
-    pub family: &'static str,
-    /// A description of the fault.
-    pub description: &'static str,
+    pub(crate) family: &'static str,
+    pub(crate) description: &'static str,
 }
 
 /// Returns the fault with this name.
-pub fn find(name: &str) -> Option<&'static Fault> {
+pub(crate) fn find(name: &str) -> Option<&'static Fault> {
     FAULTS.iter().find(|fault| fault.name == name)
 }
 
 macro_rules! faults {
-    ($($kind:ident { $($name:literal $family:ident $says:literal)* })*) => {
+    ($($kind:ident $every_way:literal { $($name:literal $family:ident $says:literal)* })*) => {
         /// All faults. Those of `crates/fastgcm/faults.txt` that a model can have bear their names from there.
-        pub const FAULTS: &[Fault] = &[$($(Fault { name: $name, kind: Kind::$kind, family: stringify!($family), description: $says },)*)*];
+        pub(crate) const FAULTS: &[Fault] = &[$($(Fault {
+            name: $name,
+            kind: Kind::$kind,
+            every_way: $every_way,
+            family: stringify!($family),
+            description: $says,
+        },)*)*];
     };
 }
 
 faults! {
-    Answer {
+    Wrong true {
         "f02" forged "the last bit of the tag does not count"
         "tag-12" forged "of a tag twelve bytes count"
         "tag-4" forged "of a tag four bytes count"
@@ -108,7 +95,8 @@ faults! {
         "refuses-one" lengths "a text of one byte is not sealed"
         "refuses-valid" empty "a message with AAD and without text is refused"
     }
-    Shape {
+    // A wrong answer for one way of calling: in place, in pieces, from an odd address.
+    Wrong false {
         "f08" places "open hashes what it has just overwritten: right from one buffer to another, wrong in place"
         "overlap" places "buffers that overlap in part are taken, and the answer is wrong"
         "f12" pieces "keystream that a piece leaves over is used from its first byte on again"
@@ -129,7 +117,7 @@ faults! {
         "masked-aes" processors "a processor without AES and with VAES gets another ciphertext"
         "masked-pair" processors "a processor with neither AVX-512 nor PCLMULQDQ gets another ciphertext"
     }
-    Outside {
+    Outside false {
         "f07" lengths "one byte behind the text is read"
         "reads-before" places "one byte before the text is read"
         "reads-aad" aad "one byte behind the AAD is read"
@@ -148,24 +136,24 @@ faults! {
         "piece-aad" pieces "a piece of AAD is changed"
         "piece-tag" pieces "the tag that closes a message in pieces is changed"
     }
-    Leaves {
+    Leaves false {
         "f01" forged "the plaintext of a forgery stays"
         "forgery-long" forged "the plaintext of a long forgery stays"
     }
-    Crash {
+    Crash false {
         "crash" lengths "a text of 47 bytes ends the process"
         "abort" forged "a wrong tag ends the process"
         "exit" lengths "a text of 47 bytes ends the process without a signal"
     }
-    Hangs {
+    Hangs false {
         "hangs" lengths "a text of 47 bytes is never done"
     }
-    Takes {
+    Takes false {
         "f02-short" tags "a tag of any length is taken"
         "f02-none" tags "a tag of no bytes is taken"
         "f03" nonces "an empty nonce is taken"
     }
-    Keeps {
+    Keeps false {
         "keeps-key" freed "round keys that were freed stay in memory"
     }
 }

@@ -1,6 +1,6 @@
-//! The plug-in, with the fault that `REFEREE_FAULT` names.
+//! The implementation, with the fault that `REFEREE_FAULT` names.
 
-use crate::{FAULTS, Gcm, find};
+use super::{FAULTS, Gcm, find};
 use aead_plugin::{IN_PLACE, Implementation, KEEPS, Message, NULL, OVERLAP, Run, TAG_BEHIND, TAGS, THREADS, Table, bytes, bytes_mut};
 use fastgcm_model::Block;
 use std::{
@@ -20,7 +20,7 @@ static FAULT: OnceLock<&str> = OnceLock::new();
 static MASKED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the table. Some faults change its offers.
-pub fn table() -> &'static Table {
+pub(crate) fn table() -> &'static Table {
     let table = Table::of::<Faulty>();
     let offers = match &*env::var("REFEREE_FAULT").unwrap_or_default() {
         "keeps-key" => table.offers & !KEEPS,
