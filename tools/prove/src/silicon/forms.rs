@@ -142,6 +142,11 @@ pub struct Comparison {
 /// The number of broken semantics, which the comparison must find.
 pub const BROKEN: usize = 8;
 
+/// Returns true if this processor has masks.
+pub fn has_masks() -> bool {
+    is_x86_feature_detected!("avx512bw")
+}
+
 /// Breaks an instruction before it is interpreted.
 pub(crate) fn broken(how: usize, i: &mut Instruction) {
     match how {
@@ -217,7 +222,7 @@ fn general(random: &mut Random) -> u64 {
 
 /// Runs each encoding this often. `how` selects broken semantics, or is 0.
 pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Result<Comparison, String> {
-    let (enter, leave, width): (Enter, usize, usize) = if is_x86_feature_detected!("avx512bw") {
+    let (enter, leave, width): (Enter, usize, usize) = if has_masks() {
         (fastgcm_forms_enter_512, fastgcm_forms_leave_512 as *const () as usize, 64)
     } else if is_x86_feature_detected!("avx") {
         (fastgcm_forms_enter_256, fastgcm_forms_leave_256 as *const () as usize, 32)
