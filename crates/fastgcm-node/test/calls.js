@@ -1,5 +1,5 @@
 'use strict';
-// Each function of the package with right arguments, for walk.test.js.
+// Each function of the package with right arguments, for walk.test.js and hostile.test.js.
 
 const assert = require('node:assert/strict');
 const fs = require('node:fs');

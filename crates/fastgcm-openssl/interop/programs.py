@@ -594,7 +594,19 @@ def mariadb():
     return 2
 
 
-PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb]
+def package():
+    """The packages of the module and of the program: installed, the module is found by its configuration alone; removed, nothing of them is left."""
+    env = environment(None) | {"OPENSSL_CONF": "/etc/ssl/fastgcm.cnf"}
+    output(["dpkg", "-i", *output([here / "../deb.sh", folder], env, text=True).split()], env)
+    providers, written = output(["openssl", "list", "-providers"], env), pathlib.Path("/etc/ssl/fastgcm.cnf").read_text()
+    output(["dpkg", "--purge", "fastgcm-openssl", "fastgcm"], env)
+    assert b"name: fastgcm" in providers and ".include /usr/lib/ssl/openssl.cnf\n" in written, (providers, written)
+    left = [path for place in ("/usr/bin", "/usr/lib", "/etc/ssl", "/usr/share/doc") for path in pathlib.Path(place).rglob("*fastgcm*")]
+    assert not left, left
+    return 2
+
+
+PROGRAMS = [package, pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb]
 PROGRAMS += [cms, strongswan, php, ruby, erlang, pyca, openvpn, evp_test, valgrind]
 try:
     for program in PROGRAMS:

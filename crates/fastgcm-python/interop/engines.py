@@ -1,7 +1,7 @@
 """Dask and Spark seal and open one large file on clusters of processes, and workers are killed in the middle.
 
-`engines.py FOLDER [MIB [ROUNDS]]`: works in FOLDER, which it makes anew. pyca/cryptography opens what was sealed. Then it looks for the key, raw, in hex
-and in base64, in all that the engines have serialized, logged and left in files. It needs Java for Spark.
+`engines.py FOLDER [MIB [ROUNDS]]`: works in FOLDER, which it makes anew. pyca/cryptography opens what was sealed. It needs Java
+for Spark. (`run.py` looks for the key in all that the engines have serialized, logged and left in files.)
 """
 
 import hashlib
@@ -15,7 +15,6 @@ import time
 
 from cryptography import cobblestone
 from fastgcm import jobs
-from search import no_key_anywhere
 
 FOLDER = pathlib.Path(sys.argv[1]).absolute()
 MIB = int(sys.argv[2]) if len(sys.argv) > 2 else 256
@@ -178,4 +177,3 @@ if __name__ == "__main__":
     prepare()
     dask()
     spark()
-    no_key_anywhere(FOLDER, "engines")

@@ -120,7 +120,7 @@ def main(folder, module, length):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
     import parquet  # by its name, for the workers
 
-    # All that is serialized goes into a file, where `search.py` looks for the key.
+    # All that is serialized goes into a file, where `run.py` looks for the key.
     from distributed.protocol import pickle as serializer
 
     written, dumps = open(folder / "dask-serialized", "wb"), serializer.dumps

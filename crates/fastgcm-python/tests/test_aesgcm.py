@@ -1,4 +1,4 @@
-"""`AESGCM` beside pyca/cryptography: answers, errors, and every kind of buffer."""
+"""`AESGCM` beside pyca/cryptography: answers, and every kind of buffer."""
 
 import array
 import mmap
@@ -42,44 +42,6 @@ def test_answers(bits):
         assert both == data + sealed[length:]
 
 
-class Endless:
-    def __buffer__(self, flags):
-        raise BufferError("no")
-
-
-def calls(cls):
-    """What is wrong, and how pyca says it."""
-    aesgcm = cls(bytes(16))
-    sealed = aesgcm.encrypt(NONCE, b"text", None)
-    yield from ((cls, key) for key in (b"", bytes(15), bytes(17), bytes(33), "k" * 16, None, 16))
-    yield from ((cls.generate_key, bits) for bits in (0, 127, 512, "128", None, 128.0, -1))
-    for call, data in ((aesgcm.encrypt, b"text"), (aesgcm.decrypt, sealed)):
-        yield from ((call, nonce, data, None) for nonce in (b"", bytes(7), bytes(129), "n" * 12, None))
-        yield from ((call, NONCE, data, aad) for aad in ("aad", 3, [b"aad"]))
-        yield from ((call, NONCE, data, None, None), (call, NONCE, data), (call,))
-        yield from ((call, NONCE, what, None) for what in ("text", None, 4, Endless(), memoryview(sealed)[::2]))
-    yield from ((aesgcm.decrypt, NONCE, sealed[:n], None) for n in (0, 15, 16, 19))
-    for call, data, length in ((aesgcm.encrypt_into, b"text", 20), (aesgcm.decrypt_into, sealed, 4)):
-        yield from ((call, NONCE, data, None, bytearray(n)) for n in (0, length - 1, length + 1))
-        yield from ((call, NONCE, data, None, buf) for buf in (bytes(length), "x" * length, None, memoryview(bytearray(2 * length))[::2]))
-        yield from ((call, bytes(7), data, None, bytearray(length)), (call, NONCE, data, None), (call, NONCE, "text", None, bytearray(length)))
-    yield aesgcm.decrypt_into, NONCE, bytes(3), None, bytearray(0)
-
-
-def outcome(call, *arguments):
-    try:
-        return call(*arguments)
-    except Exception as error:
-        return type(error), str(error)
-
-
-def test_errors_are_pycas():
-    ours, theirs = list(calls(AESGCM)), list(calls(Pyca))
-    for mine, other in zip(ours, theirs, strict=True):
-        assert outcome(*mine) == outcome(*other), mine[1:]
-    assert len(ours) > 60
-
-
 def test_keywords_are_pycas():
     for cls in (AESGCM, Pyca):
         aesgcm = cls(key=bytes(16))
@@ -117,15 +79,6 @@ def test_overlap_is_refused():
         assert memory == before
 
 
-def test_associated_data_where_the_output_goes():
-    ours = AESGCM(bytes(32))
-    memory = bytearray(os.urandom(1016))
-    aad, text = bytes(memory[500:600]), os.urandom(1000)
-    nonce = bytes(memory[:12])
-    ours.encrypt_into(memoryview(memory)[:12], text, memoryview(memory)[500:600], memory)
-    assert memory == ours.encrypt(nonce, text, aad)
-
-
 def test_a_buffer_in_use_keeps_its_length():
     ours, sealed = AESGCM(bytes(32)), bytearray(1 << 24)
     done = threading.Event()
@@ -146,20 +99,3 @@ def test_a_buffer_in_use_keeps_its_length():
             refused += 1
     worker.join()
     assert refused > 0
-
-
-def test_many_threads():
-    ours = AESGCM(bytes(32))
-    expected = {n: ours.encrypt(NONCE, bytes(n), None) for n in (10, 5000, 100_000)}
-    wrong = []
-
-    def work():
-        for _ in range(200):
-            wrong.extend(n for n, sealed in expected.items() if ours.encrypt(NONCE, bytes(n), None) != sealed)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong

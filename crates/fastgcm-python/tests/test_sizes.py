@@ -12,7 +12,7 @@ import re
 import resource
 
 import pytest
-from calls import CALLS, called, exported
+from calls import CALLS, called
 
 import fastgcm
 from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, Exhausted, InvalidTag
@@ -122,10 +122,6 @@ def little_memory():
 def giants():
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
     return [mmap.mmap(-1, length, flags=flags) for length in ((1 << 31) + 16, (1 << 32) + 16, (1 << 36) + 64)]
-
-
-def test_every_function_is_known():
-    assert exported() == set(CALLS), "calls.py lacks functions of the package, or has others"
 
 
 def test_numbers(tmp_path, little_memory):

@@ -1,6 +1,6 @@
 //! The key: everything that sealing and opening need, derived once and wiped on drop.
 
-use crate::{Backend, Error, inout::made_in, material::Material, row::Row, running::Keyed};
+use crate::{Backend, Error, aes::Material, inout::made_in, row::Row, running::Keyed};
 use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 

@@ -8,10 +8,10 @@
 
 use crate::{
     Block, Error, Nonce,
+    aes::Material,
     gcm::lengths,
     inout::{Hash, InOut, PADS, Table, WAITING, part_of_block},
     limits,
-    material::Material,
     nonce::{J0, Kind, Nonce96, Start},
     row::{Row, Steps},
 };

@@ -12,7 +12,7 @@ mod support;
 #[path = "support/verbs.rs"]
 mod verbs;
 
-use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Tag, Xaes256Gcm};
+use fastgcm::{Backend, Error, Key, Nonce, Tag};
 use guarded::{Guarded, SIDES, Side};
 use suite::bytes;
 use support::{Tally, backends};
@@ -104,7 +104,7 @@ fn f07_nothing_beside_long_buffers_is_touched() {
 /// Every verb of the table, with key, nonce, AAD, what is read, what is written and the tag between guards of their own.
 #[test]
 fn f07_nothing_beside_the_buffers_of_any_verb_is_touched() {
-    let lengths = || (0..=66).chain([80, 127, 128, 129, 200, 255, 256, 257, 511, 513, 1100, 2600]).step_by(step());
+    let lengths = || (0..=300).chain([511, 513, 1100, 2600]).step_by(if suite::emulated() { 21 } else { step() });
     let (mut memory, mut calls) = (Memory::new(), Tally::default());
     let mut all: Vec<Keys> = backends().into_iter().map(Keys::new).collect();
     let (mut portable, mut heap) = (Keys::new(Backend::Portable), vec![0; verbs::heap(2600)]);
@@ -190,83 +190,6 @@ fn f07_f12_nothing_beside_pieces_is_touched() {
     }
     let messages = SIDES.len() * 34usize.div_ceil(step()) * MIDDLE.len() * LAST.len();
     calls.passed("guard_pages::f07_f12_pieces", messages * if cfg!(feature = "hazmat") { 12 } else { 10 });
-}
-
-/// XAES-256-GCM and AES-GCM-SIV: every length, with key, nonce, AAD, text and tag between guards of their own.
-#[test]
-fn f07_nothing_beside_xaes_and_siv_is_touched() {
-    let mut memory = Memory::new();
-    let mut calls = Tally::default();
-    for (side, backend) in SIDES.into_iter().flat_map(|side| backends().into_iter().map(move |backend| (side, backend))) {
-        let tallied = support::key(&bytes(32, 1), backend);
-        let siv = AesGcmSiv::with_backend(memory.key.put(side, &bytes(32, 1)), backend).unwrap();
-        let key: &[u8; 32] = (&*memory.key.put(side, &bytes(32, 1))).try_into().unwrap();
-        let xaes = Xaes256Gcm::with_backend(key, backend).unwrap();
-        for length in (0..=300).step_by(step()) {
-            let text = bytes(length, 2);
-            let aad = &*memory.aad.put(side, &bytes((7 * length) % 40, 3));
-            let buffer = memory.to.put(side, &text);
-            for is_siv in [false, true] {
-                let nonce = memory.nonce.put(side, &bytes(if is_siv { 12 } else { 24 }, 4));
-                let (of_siv, of_xaes) = (nonce.first_chunk().unwrap(), nonce.first_chunk());
-                let seal = |text: &mut [u8]| if is_siv { siv.seal(of_siv, aad, text) } else { xaes.seal(of_xaes.unwrap(), aad, text) };
-                let mut expected = text.clone();
-                let tag = seal(&mut expected).unwrap();
-                assert!(seal(buffer).unwrap() == tag && *buffer == expected, "{backend}, {side:?}, {length}, SIV {is_siv}");
-                let tag = memory.tag.put_tag(side, tag);
-                let open = |text: &mut [u8], tag: &Tag| {
-                    if is_siv { siv.open(of_siv, aad, text, tag) } else { xaes.open(of_xaes.unwrap(), aad, text, tag) }
-                };
-                open(buffer, tag).unwrap();
-                assert!(*buffer == text, "{backend}, {side:?}, {length}, SIV {is_siv}");
-                tag.0[7] ^= 1;
-                assert_eq!(open(buffer, tag), Err(Error::Unauthentic));
-                assert!(buffer.iter().all(|byte| *byte == 0));
-                buffer.copy_from_slice(&text);
-                calls.add(&tallied, 3);
-            }
-        }
-    }
-    calls.passed("guard_pages::f07_xaes_and_siv", SIDES.len() * 301usize.div_ceil(step()) * 6);
-}
-
-/// Parts of a message, every length: sealed, copied, hashed, opened.
-#[cfg(feature = "hazmat")]
-#[test]
-fn f07_f12_nothing_beside_parts_is_touched() {
-    use fastgcm::hazmat::{combine, hash_part, open_part, seal_part, seal_part_to};
-    const OFFSETS: [u64; 3] = [0, 16, 5008];
-    let mut memory = Memory::new();
-    let mut calls = Tally::default();
-    for (side, backend) in SIDES.into_iter().flat_map(|side| backends().into_iter().map(move |backend| (side, backend))) {
-        let key = support::key(memory.key.put(side, &bytes(16, 1)), backend);
-        for length in (0..=300).step_by(step()) {
-            for offset in OFFSETS {
-                let what = || format!("{backend}, {side:?}, {length} at {offset}");
-                let nonce = Nonce::any(memory.nonce.put(side, &bytes(if length % 4 == 3 { 16 } else { 12 }, 4))).unwrap();
-                let aad = &*memory.aad.put(side, &bytes(length % 40, 3));
-                let whole = bytes(offset as usize + length, 2);
-                let mut expected = whole.clone();
-                let tag = key.seal(nonce, aad, &mut expected).unwrap();
-                let before = hash_part(&key, 0, &expected[..offset as usize]).unwrap();
-                let (text, expected) = (&whole[offset as usize..], &expected[offset as usize..]);
-                let (from, to) = (memory.from.put(side, text), memory.to.put(side, text));
-                let in_place = seal_part(&key, nonce, offset, to).unwrap();
-                assert!(*to == *expected, "{}", what());
-                to.fill(0);
-                let copied = seal_part_to(&key, nonce, offset, from, to).unwrap();
-                assert!(*to == *expected, "{}", what());
-                let hashed = hash_part(&key, offset, to).unwrap();
-                let opened = open_part(&key, nonce, offset, to).unwrap();
-                assert!(*to == *text, "{}", what());
-                for hash in [in_place, copied, hashed, opened] {
-                    assert!(combine(&key, nonce, aad, [&before, &hash]).unwrap() == tag, "{}", what());
-                    calls.add(&key, 1);
-                }
-            }
-        }
-    }
-    calls.passed("guard_pages::f07_f12_parts", SIDES.len() * 301usize.div_ceil(step()) * OFFSETS.len() * 4);
 }
 
 /// Places for pieces.

@@ -19,15 +19,13 @@ key
 running
 row
 gcm
-material
 packet
 tag nonce
 aes ghash
 inout
 isa
 limits
-error
-unroll";
+error";
 
 /// The floors inside two of them.
 const INSIDE: &[(&str, &str)] =

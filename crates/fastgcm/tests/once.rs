@@ -2,9 +2,6 @@
 
 #[path = "support/backends.rs"]
 mod backends;
-#[cfg(target_os = "linux")]
-#[path = "support/guarded.rs"]
-mod guarded;
 #[path = "support/suite.rs"]
 mod suite;
 
@@ -151,37 +148,4 @@ fn back_ends() {
         done += 1;
     }
     passed("once::back_ends", done, 5 + Backend::ALL.len());
-}
-
-/// F7: each buffer, the key among them, begins or ends at a page that may not be touched.
-#[test]
-#[cfg(target_os = "linux")]
-fn f07_nothing_beside_the_buffers_is_touched() {
-    use guarded::{Guarded, SIDES};
-    let [mut key_memory, mut nonce_memory, mut aad_memory, mut text_memory, mut tag_memory] = std::array::from_fn(|_| Guarded::new(1500));
-    let mut calls = Tally::default();
-    let (aads, texts) = ([0, 1, 13, 16, 20, 31, 32, 48, 49, 200], texts().into_iter().filter(|&text| text <= 1420).collect::<Vec<_>>());
-    for (i, (aad, &text)) in aads.iter().flat_map(|aad| texts.iter().map(move |text| (aad, text))).enumerate() {
-        // Every eighth nonce is none of twelve bytes.
-        let lengths = [KEYS[i % 3], if i % 8 == 7 { 1 + i % 130 } else { 12 }, *aad, text];
-        let Message { key: bytes, nonce, aad, text, .. } = Message::new(lengths, i as u64);
-        let mut sealed = text.clone();
-        let tag = key(&bytes, Backend::Portable).seal(Nonce::any(&nonce).unwrap(), &aad, &mut sealed).unwrap();
-        for (backend, side) in backends().into_iter().flat_map(|backend| SIDES.map(|side| (backend, side))) {
-            let what =
-                || format!("{backend}, {side:?}, key {}, nonce {}, AAD {}, text {}", bytes.len(), nonce.len(), aad.len(), text.len());
-            let (bytes, aad) = (&*key_memory.put(side, &bytes), &*aad_memory.put(side, &aad));
-            let nonce = Nonce::any(nonce_memory.put(side, &nonce)).unwrap();
-            let (buffer, tag) = (text_memory.put(side, &text), tag_memory.put_tag(side, tag));
-            let found = backend.seal_once(bytes, nonce, aad, buffer).unwrap();
-            assert!((&*buffer, found.0) == (&sealed[..], tag.0), "sealed: {}", what());
-            backend.open_once(bytes, nonce, aad, buffer, tag).unwrap();
-            assert!(buffer == text, "opened: {}", what());
-            tag.0[i % 16] ^= 1;
-            assert_eq!(backend.open_once(bytes, nonce, aad, buffer, tag), Err(Error::Unauthentic), "forged: {}", what());
-            assert!(buffer.iter().all(|&byte| byte == 0), "forged: {}", what());
-            calls.add(&key(bytes, backend), 3);
-        }
-    }
-    calls.passed("once::f07_nothing_beside_the_buffers_is_touched", aads.len() * texts.len() * SIDES.len() * 3);
 }

@@ -303,64 +303,6 @@ fn batches() {
     passed("capi::batches", packets_seen, backends().len() * 3 * COUNTS.iter().sum::<usize>());
 }
 
-/// Two packets, the first with and without text, and the list itself, at all distances: what overlaps is refused, and nothing is written.
-#[test]
-fn f08_overlaps_of_a_batch() {
-    const SIZE: usize = 24;
-    const LIST: usize = 2 * size_of::<fastgcm_packet>();
-    let (key, mut calls, mut refused) = (Key::new(&[1; 16], null()), 0, 0);
-    #[repr(align(16))]
-    struct Memory([u8; 512]);
-    let reach = |a: (usize, usize), b: (usize, usize)| a.1 > 0 && b.1 > 0 && a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
-    // The first one's text is empty, or is not.
-    for (moved, size) in (0..6).flat_map(|moved| [(moved, SIZE), (moved, 0)]) {
-        for offset in 0..=480 {
-            // The list, which lies where it may; AAD, text and output of the first, text and output of the second.
-            let mut places = [0, 160, 192, 224, 256, 256];
-            places[moved] = if moved == 0 { offset / 8 * 8 } else { offset };
-            let [list, aad, from, to, other_from, other_to] = places;
-            if list + LIST > 512 {
-                continue;
-            }
-            let mut memory = Memory(std::array::from_fn(|i| i as u8));
-            let at = memory.0.as_mut_ptr();
-            // SAFETY: all of it lies in `memory`, and the list is aligned.
-            unsafe {
-                let packet = |nonce, aad_size, from, to, size| fastgcm_packet {
-                    nonce: [nonce; 12],
-                    status: 77,
-                    aad: at.add(aad),
-                    aad_size,
-                    from: at.add(from),
-                    to: at.add(to),
-                    size,
-                    tag: [0; 16],
-                };
-                let packets: *mut fastgcm_packet = at.add(list).cast();
-                let two = [packet(1, 13, from, to, size), packet(2, 0, other_from, other_to, SIZE)];
-                packets.write(two[0]);
-                packets.add(1).write(two[1]);
-                let before = memory.0;
-                let done = fastgcm_seal_batch(key.0, packets, 2);
-                let writes = [(list, LIST), (to, size), (other_to, SIZE)];
-                let clash = (0..3).any(|i| (0..i).any(|j| reach(writes[i], writes[j])))
-                    || writes.iter().any(|write| {
-                        let own = |from, to, size| from == to && *write == (to, size);
-                        reach(*write, (aad, 13))
-                            || reach(*write, (from, size)) && !own(from, to, size)
-                            || reach(*write, (other_from, SIZE)) && !own(other_from, other_to, SIZE)
-                    });
-                assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
-                assert_eq!(memory.0 == before, clash, "{places:?}");
-                refused += usize::from(clash);
-            }
-            calls += 1;
-        }
-    }
-    assert!(refused > 500 && calls - refused > 500);
-    passed("capi::f08_overlaps_of_a_batch", calls, 2 * 2781);
-}
-
 /// Up to four packets anywhere, in any order, with texts and AAD of no byte, of one and of more: what overlaps is refused, and nothing is written. All
 /// others are sealed as single calls seal them, and nothing else is written.
 #[test]

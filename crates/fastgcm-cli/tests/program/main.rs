@@ -5,7 +5,6 @@ mod locked;
 mod manners;
 mod newcomers;
 mod nothing_lost;
-mod refused;
 mod salvage;
 mod short_calls;
 mod support;

@@ -1,7 +1,7 @@
 //! What is drawn: every salt and every new key, each byte of it; and without random bytes nothing is sealed.
 
 #[cfg(target_os = "linux")]
-#[path = "../support/no_random.rs"]
+#[path = "../../../fastgcm/tests/support/no_random.rs"]
 mod no_random;
 
 use fastgcm_file::{Cipher, Format, Key, SALT_LEN, Writer, seal};

@@ -2,7 +2,7 @@
 
 use super::plan;
 use crate::{
-    aes::Schedule,
+    aes::{Material, Schedule},
     ghash::{Multiply, Powers},
     inout::Unwritten,
     isa::Isa,
@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 /// A key as the functions of these modules see it. (The functions of [`software`](super::software) have a
 /// type of their own.)
-pub(crate) type WovenMaterial = crate::material::Material<Powers>;
+pub(crate) type WovenMaterial = Material<Powers>;
 
 /// Derives everything that messages need from 16, 24 or 32 bytes of key, or only what one message with these
 /// numbers of bytes of AAD and text needs. Nothing of the previous contents remains.

@@ -25,7 +25,7 @@
 //! ```
 //! | lines | where they live | why they are less plain |
 //! |---|---|---|
-//! | 2 | `aes::schedule` | the instructions for the rounds also make the round keys |
+//! | 2 | `aes` | the instructions for the rounds also make the round keys |
 //! | 3 | `ghash::powers` | each block meets a power of its own, so no product waits for another |
 //! | 5, 11 | [`counter`] | counter blocks are one XOR where the counter is public, and additions where it is secret |
 //! | 6, 16 | [`tail`] | J0 goes through AES in a lane that the text leaves free |

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Block,
-    aes::{KeySize, Schedule, expand_in_loops},
+    aes::{KeySize, Material, Schedule, expand_in_loops},
     ghash::Pairs,
     inout::{Hash, InOut, PADS, Plain, Table, part_of_block, plain},
     isa::{Isa, Order, Sliced},
@@ -35,7 +35,7 @@ plain! {
 pub(crate) struct By<M, const N: usize>(pub(crate) M);
 
 /// What these functions keep in a key.
-pub(crate) type SoftwareMaterial<K, P> = crate::material::Material<Tables<K, P>>;
+pub(crate) type SoftwareMaterial<K, P> = Material<Tables<K, P>>;
 
 /// Derives everything that a message needs from 16, 24 or 32 bytes of key, in tables of zeros.
 pub(crate) fn expand<S: Sliced<N, Key: Plain>, M: Pairs<S>, const N: usize>(

@@ -166,7 +166,7 @@ impl<A, T: Plain> Kept<A, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{isa::Portable, material::Material};
+    use crate::{aes::Material, isa::Portable};
 
     /// `zero_around` writes zeros to all of a place except what it leaves out, and nothing beside the place.
     fn zeros<S: Vectors>(s: S) -> usize {

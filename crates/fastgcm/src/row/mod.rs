@@ -9,11 +9,12 @@ mod verbs;
 mod woven;
 
 use crate::{
-    Block, Error, gcm,
+    Block, Error,
+    aes::Material,
+    gcm,
     inout::{InOut, made},
     isa::rarely,
     limits,
-    material::Material,
     nonce::{Kind, Nonce, Nonce96},
     packet::{Packet, TOGETHER},
 };

@@ -5,6 +5,7 @@
 use super::verbs::{Engine, Functions, Has, Rekey, within_row};
 use crate::{
     Block,
+    aes::Material,
     gcm::{
         Beginning, SIDE_BY_SIDE,
         software::{self, By},
@@ -12,7 +13,6 @@ use crate::{
     ghash::Pairs,
     inout::{Hash, InOut, PADS, Plain, Table},
     isa::{Frame, Sliced, TagRegister},
-    material::Material,
     nonce::{Nonce96, Start},
 };
 use core::{marker::PhantomData, mem::MaybeUninit};

@@ -3,7 +3,7 @@
 
 use super::verbs::{Group, Messages};
 #[cfg(test)]
-use crate::{Block, material::Material};
+use crate::{Block, aes::Material};
 use crate::{
     Error,
     isa::{detect::Features, features, item_on, on},
@@ -180,12 +180,11 @@ macro_rules! row {
         #[allow(unused_imports)]
         use crate::{
             Block,
-            aes::Schedule,
+            aes::{Material, Schedule},
             gcm::{Beginning, SIDE_BY_SIDE, plan, software::By},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
             inout::{Hash, InOut, PADS, Table},
             isa::*,
-            material::Material,
             nonce::{Nonce96, Start},
             packet::Packet,
             row::{

@@ -9,11 +9,10 @@
 
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{Material, Schedule},
     gcm::{Beginning, SIDE_BY_SIDE},
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, TagRegister, row_function, wiped_after},
-    material::Material,
     nonce::{Nonce96, Start},
     packet::Packet,
 };

@@ -4,12 +4,11 @@
 use super::verbs::{Engine, Functions, Has, Messages, Rekey, Siv, Steps, within_row};
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{Material, Schedule},
     gcm::{self, Beginning, SIDE_BY_SIDE, drive, plan::AHEAD_PAYS},
     ghash::Multiply,
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, Isa, TagRegister, rarely},
-    material::Material,
     nonce::{Nonce96, Start},
     packet::Packet,
 };

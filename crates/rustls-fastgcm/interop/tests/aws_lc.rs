@@ -3,8 +3,6 @@
 
 #[path = "../../tests/against/connections.rs"]
 mod connections;
-#[path = "../../tests/against/ends.rs"]
-mod ends;
 #[path = "../../tests/against/quic.rs"]
 mod quic;
 #[path = "../../tests/against/support.rs"]

@@ -516,11 +516,10 @@ fn refused() {
     assert!(left[0].iter().all(|byte| *byte == 0) && left[1] == ciphertext && left[2] == ciphertext);
 }
 
-/// The numbers of the last table.
+/// A number of the last table. (That of our own key: `code` in tests/documents.rs of the library.)
 #[test]
-fn sizes() {
+fn size_of_a_key_of_ring() {
     assert_eq!((size_of::<::ring::aead::LessSafeKey>() + 50) / 100, 5);
-    assert_eq!((size_of::<fastgcm::Key>() + 50) / 100, 24);
 }
 
 /// rustls: what the page shows.

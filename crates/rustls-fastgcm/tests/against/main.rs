@@ -2,7 +2,6 @@
 //! every version of rustls.
 
 mod connections;
-mod ends;
 mod quic;
 mod records;
 mod support;

@@ -26,7 +26,7 @@ pub(crate) const SUITES: [(CipherSuite, usize); 6] = [
 ];
 
 /// The certificate of `localhost`, and its key. It is known to everybody: for tests only.
-pub(crate) fn certificate(rsa: bool) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+fn certificate(rsa: bool) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     let both: &[u8] = if rsa { include_bytes!("../certificates/rsa.pem") } else { include_bytes!("../certificates/ecdsa.pem") };
     (CertificateDer::from_pem_slice(both).unwrap(), PrivateKeyDer::from_pem_slice(both).unwrap())
 }
@@ -54,17 +54,13 @@ pub(crate) fn server(provider: CryptoProvider, suite: CipherSuite) -> ServerConf
 }
 
 pub(crate) struct Pair {
-    pub(crate) client: ClientConnection,
-    pub(crate) server: ServerConnection,
+    client: ClientConnection,
+    server: ServerConnection,
 }
 
 impl Pair {
     pub(crate) fn new(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Self {
-        Self::named(client, server, "localhost")
-    }
-
-    pub(crate) fn named(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>, name: &'static str) -> Self {
-        let name = ServerName::try_from(name).unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
         let (mut client, mut server) =
             (ClientConnection::new(client.clone(), name).unwrap(), ServerConnection::new(server.clone()).unwrap());
         client.set_buffer_limit(None);

@@ -25,7 +25,9 @@ macro_rules! suite {
             let mut checked = 0;
             for (seed, length) in LENGTHS.into_iter().enumerate() {
                 let (key, iv) = (bytes($length, seed as u64).try_into().unwrap(), bytes(12, 1).try_into().unwrap());
-                let [mut ours, mut theirs] = providers.each_ref().map(|provider| provider.srtp_provider.$suite().create_cipher(key, true));
+                // Which direction a cipher is made for changes nothing of ours.
+                let mut ours = providers[0].srtp_provider.$suite().create_cipher(key, seed % 2 == 0);
+                let mut theirs = providers[1].srtp_provider.$suite().create_cipher(key, true);
                 for aad in [12, 16, 20, 72] {
                     let (text, aad) = (bytes(length, 2), bytes(aad, 3));
                     let (mut sealed, mut other) = (vec![0xee; length + 20], vec![0xee; length + 20]);

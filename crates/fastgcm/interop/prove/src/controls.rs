@@ -69,7 +69,7 @@ const LIMIT: u64 = 200_000;
 
 /// Whether points are drawn from all of GF(2^64): of what the bound of the error counts on, nothing else would tell. Each bit of some hundred is 0 and 1, in
 /// about half of them.
-pub fn points_are_wide(seed: Seed) -> bool {
+pub(crate) fn points_are_wide(seed: Seed) -> bool {
     const DRAWN: u32 = 1000;
     let mut random = Random::new(seed, 0);
     let symbols: Vec<Bit> = (0..DRAWN).map(|_| random.symbol()).collect();
@@ -80,7 +80,7 @@ pub fn points_are_wide(seed: Seed) -> bool {
 }
 
 /// All controls on that row. Returns how many calls ended as they must, and what is wrong.
-pub fn run(subject: &Subject, row: usize, seed: Seed) -> Result<(usize, Vec<String>), String> {
+pub(crate) fn run(subject: &Subject, row: usize, seed: Seed) -> Result<(usize, Vec<String>), String> {
     let verb = |name: &str| subject.verb(&format!("wrong: {name}")).ok_or_else(|| format!("the program has no call `wrong: {name}`"));
     let case = |verb, text, cuts, right| Case { verb, row, key: 16, nonce: 12, aad: 13, text, cuts, right, layout: Layout::default() };
     let mut asked = Vec::new();

@@ -1,17 +1,20 @@
+//! Which calls of fastgcm are proved from machine code, and what else `cargo xtask prove` runs: the engine is `tools/prove`, and docs/proof.md says what it
+//! does.
+//!
 //! `fastgcm-prove [PROGRAM[=ARGUMENT]...]... [--quick|--all|--wiped] [--shard I/N] [--stop] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
-#![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use fastgcm_prove::{
-    checks,
-    plan::{self, How},
-};
+mod checks;
+mod controls;
+mod plan;
+
 use gcm_prove::{
     statement::calls::Subject,
     statement::plan::{Lengths, asked},
     targets::table::{self, Options},
     values::random::drawn,
 };
+use plan::How;
 use std::{collections::HashMap, process::ExitCode};
 
 fn main() -> ExitCode {

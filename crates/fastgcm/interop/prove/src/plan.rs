@@ -6,13 +6,13 @@ use gcm_prove::{
 };
 
 /// Bytes of a turn, and of a vector.
-pub fn turn(row: usize) -> (usize, usize) {
+pub(crate) fn turn(row: usize) -> (usize, usize) {
     let vector = [64, 32, 16, 16][row];
     (8 * vector, vector)
 }
 
 /// Texts near every threshold that there is: each length of the first vectors, then the neighbours of blocks, vectors and turns.
-pub fn near(row: usize) -> Vec<usize> {
+pub(crate) fn near(row: usize) -> Vec<usize> {
     let (turn, vector) = turn(row);
     let edges = (1..=4).map(|n| n * vector).chain((1..=3).map(|n| n * turn)).chain([turn + vector, 4096, 4064]);
     let mut all: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 1, 2, 5, 8, 15, 100, 300, 1420]).collect();
@@ -22,20 +22,20 @@ pub fn near(row: usize) -> Vec<usize> {
 }
 
 /// Verbs that are out of reach, and why: docs/proof.md says what it would take.
-pub const BEYOND: &[(&str, &str)] = &[
+pub(crate) const BEYOND: &[(&str, &str)] = &[
     ("wrong: ", "controls, which are not right"),
     ("_part", "hashes of parts go together by the multiplication of `portable`"),
     ("Plan::", "as parts"),
 ];
 
 /// Whether the plan leaves it out.
-pub fn is_beyond(name: &str) -> bool {
+pub(crate) fn is_beyond(name: &str) -> bool {
     BEYOND.iter().any(|(part, _)| name.contains(part))
 }
 
 /// Which plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum How {
+pub(crate) enum How {
     /// What the gate has time for.
     Quick,
     /// Each length, with one size of keys or another.
@@ -53,12 +53,12 @@ const MAIN: [&str; 4] = ["seal", "open", "fastgcm_seal", "fastgcm_open"];
 const EACH: [(&str, usize); 6] =
     [("seal", 16), ("open", 16), ("seal apart", 24), ("open apart", 24), ("fastgcm_seal", 32), ("fastgcm_open", 32)];
 
-pub fn is_main(name: &str) -> bool {
+pub(crate) fn is_main(name: &str) -> bool {
     MAIN.contains(&name)
 }
 
 /// The plan of the gate, or the whole one.
-pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
+pub(crate) fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
     let mut groups = Vec::new();
     if how == How::Wiped {
         // What lengths decide is which functions are called: a few of each way.
@@ -156,7 +156,7 @@ const LEAST: [(&str, How, [usize; 4]); 7] = [
 ];
 
 /// On which of these rows the plan has fewer calls than it had.
-pub fn too_few(subject: &Subject, rows: &[usize], how: How, groups: &[Group]) -> Vec<String> {
+pub(crate) fn too_few(subject: &Subject, rows: &[usize], how: How, groups: &[Group]) -> Vec<String> {
     let calls = |row: usize| groups.iter().filter(|group| group.row == row).map(|group| group.cases.len()).sum::<usize>();
     let least = LEAST.iter().find(|(name, plan, _)| *name == subject.name && *plan == how);
     let few = |&row: &usize| {
@@ -167,7 +167,7 @@ pub fn too_few(subject: &Subject, rows: &[usize], how: How, groups: &[Group]) ->
 }
 
 /// The `i`-th of `n` parts, each with cases of all kinds.
-pub fn part(groups: &mut Vec<Group>, (i, n): (usize, usize)) {
+pub(crate) fn part(groups: &mut Vec<Group>, (i, n): (usize, usize)) {
     let mut number = 0;
     for group in groups.iter_mut() {
         group.cases.retain(|_| {
@@ -179,7 +179,7 @@ pub fn part(groups: &mut Vec<Group>, (i, n): (usize, usize)) {
 }
 
 /// Rows by name; all that the program has.
-pub fn rows(subject: &Subject, names: Option<&str>) -> Option<Vec<usize>> {
+pub(crate) fn rows(subject: &Subject, names: Option<&str>) -> Option<Vec<usize>> {
     let index = |name: &str| ROWS.iter().position(|(row, _)| *row == name);
     let own = || (0..ROWS.len()).filter(|&row| subject.rows[row].is_some()).collect();
     names.map_or_else(|| Some(own()), |names| names.split(',').map(index).collect())

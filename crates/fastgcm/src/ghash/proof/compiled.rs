@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     Block,
+    aes::Material,
     inout::{InOut, TURN, Table},
     isa::Vectors,
-    material::Material,
     nonce::{Kind, Nonce},
     row::{self, Backend},
     running::Running,

@@ -24,6 +24,28 @@ abstract class Keyed extends CipherSpi {
     static final byte[] EMPTY = {};
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
+    /** Native memory: a key, and a message in pieces. The garbage collector frees it if nobody else has. */
+    static final class Memory implements Runnable {
+        long key;
+        long pieces;
+
+        @Override
+        public void run() {
+            end();
+            if (key != 0) {
+                Native.freeKey(key);
+                key = 0;
+            }
+        }
+
+        void end() {
+            if (pieces != 0) {
+                Native.freePieces(pieces);
+                pieces = 0;
+            }
+        }
+    }
+
     /** There is no cleaner until a key is kept. */
     private static final class Cleaning {
         static final Cleaner CLEANER = Cleaner.create();

@@ -50,7 +50,7 @@ final class Middle {
         private Class<?> define(String name) throws ClassNotFoundException {
             try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
                 byte[] bytes = file.readAllBytes();
-                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches("io.github.fastgcm.(Keyed|Memory|Message|Place|Xaes)")) {
+                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches("io.github.fastgcm.(Keyed.*|Message|Place|Xaes)")) {
                     String text = new String(bytes, StandardCharsets.ISO_8859_1);
                     bytes = text.replace("io/github/fastgcm/Native", "io/github/fastgcm/Broken").getBytes(StandardCharsets.ISO_8859_1);
                 }

@@ -148,7 +148,7 @@ final class Promises {
             cipher.engineDoFinal(new byte[9], 0, 9);
         }
         byte[] key = cipher.key;
-        Memory memory = cipher.memory;
+        Keyed.Memory memory = cipher.memory;
         check(Arrays.equals(key, bytes) && memory.key != 0, "the key of two messages is kept");
         cipher.engineInit(Cipher.DECRYPT_MODE, KEY, iv(1), null);
         check(memory.key == 0, "its native memory is not free");

@@ -1,12 +1,21 @@
-//! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a
-//! table.
+//! AES (FIPS 197): the key schedule, in constant time on every back end: the S-box is an operation of the
+//! instruction set, never a table. The rounds are operations of the [`Isa`], and [`gcm`](crate::gcm) decides
+//! where they run.
 
 use crate::{
     Block,
-    inout::load_key,
+    inout::{Kept, Plain, Storage, load_key},
     isa::{Isa, RoundKey},
 };
 use zeroize::{Zeroize, optimization_barrier};
+
+/// AES round keys, and what else a row derives from the bytes of a key: the row's own type (`ghash::Powers`,
+/// or the tables of `gcm::software`), or, where the row is not known, room for any of these types.
+pub(crate) type Material<T = Storage> = Kept<Schedule, T>;
+
+impl<T: Plain> Material<T> {
+    pub(crate) const ZERO: Self = Self { schedule: Schedule::ZERO, tables: T::ZERO };
+}
 
 /// AES round keys.
 #[derive(Clone)]

@@ -1,1 +1,0 @@
-../../../fastgcm/tests/support/no_random.rs

@@ -1,3 +1,0 @@
-import hazmat from './hazmat.js';
-
-export const { UnverifiedOpener } = hazmat;
