@@ -12,13 +12,18 @@ members=$(grep -l 'version.workspace' crates/*/Cargo.toml | grep -v 'java\|node\
 ours=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 cargo package $(printf -- '-p %s ' $members) --no-verify --allow-dirty
 {
-    printf '%s\n' '[workspace]' 'resolver = "3"' 'members = ["crates/*"]' '[profile.test]' 'opt-level = 2' 'lto = "off"' 'debug = false' '[patch.crates-io]'
+    printf '%s\n' '[workspace]' 'resolver = "3"' 'members = ["crates/*-*"]' '[profile.test]' 'opt-level = 2' 'lto = "off"' 'debug = false' '[patch.crates-io]'
     for name in $members; do
         tar -xzf "target/package/$name-$ours.crate" -C "$packed/crates"
         echo "$name = { path = \"crates/$name-$ours\" }"
     done
 } > "$packed/Cargo.toml"
 cp Cargo.lock "$packed"
+# Where tests of a crate look for support of the library's tests.
+for folder in "$packed" "$apart"; do
+    mkdir -p "$folder/crates/fastgcm"
+    ln -sfn "$packed/crates/fastgcm-$ours/tests" "$folder/crates/fastgcm/tests"
+done
 # In the full run the check `tests` runs all traces of addresses.
 (cd "$packed" && env -u FASTGCM_FULL cargo test --quiet --workspace --test '*' \
     --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat)

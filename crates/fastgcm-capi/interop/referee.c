@@ -18,7 +18,12 @@ static const char *backend;
 
 static const char *start(const char *level)
 {
+    static const uint8_t zeros[16];
+    fastgcm_key *key = NULL;
     backend = getenv("FASTGCM_BACKEND");
+    if (fastgcm_key_new(&key, zeros, sizeof zeros, backend) != FASTGCM_OK)
+        return "this processor cannot run this back end";
+    fastgcm_key_free(key);
     return NULL;
 }
 

@@ -39,7 +39,8 @@ impl Implementation for Fastgcm {
     fn start(_: Option<&str>) -> Result<(), String> {
         let Ok(name) = env::var("FASTGCM_BACKEND") else { return Ok(()) };
         let backend = name.parse().map_err(|_| format!("no back end {name}"))?;
-        BACKEND.set(backend).map_err(|_| "started twice".into())
+        BACKEND.set(backend).map_err(|_| "started twice")?;
+        key(&[0; 16]).map(drop).ok_or_else(|| format!("this processor cannot run {name}"))
     }
 
     fn new(key: &[u8]) -> Option<Self> {
