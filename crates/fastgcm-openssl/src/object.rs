@@ -7,6 +7,7 @@ use crate::{
 };
 use std::{
     ffi::{c_int, c_void},
+    mem::MaybeUninit,
     ptr,
 };
 
@@ -131,10 +132,17 @@ pub(crate) unsafe fn call<'p, T: Object<'p>>(object: *mut T, call: impl FnOnce(&
     })
 }
 
+/// Frees an object, and wipes all of its memory: where an object is made as a value, a move copies bytes of the stack into places that no field
+/// has, such as the room of a message in pieces.
 pub(crate) unsafe extern "C" fn free<T: Object<'static>>(object: *mut T) {
     if !object.is_null() {
-        // SAFETY: `new` or `duplicate` made it.
-        guarded((), || drop(unsafe { Box::from_raw(object) }));
+        // SAFETY: `new` or `duplicate` made it, and nobody uses it any more.
+        guarded((), || unsafe {
+            let mut room = Box::from_raw(object.cast::<MaybeUninit<T>>());
+            room.assume_init_drop();
+            room.as_mut_ptr().write_bytes(0, 1);
+            zeroize::optimization_barrier(&*room);
+        });
     }
 }
 
