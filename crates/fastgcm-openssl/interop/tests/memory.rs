@@ -350,7 +350,10 @@ fn f16_wiped() {
                     .unwrap();
                     SEARCHED.store(false, SeqCst);
                     let found = FOUND.swap(0, SeqCst);
-                    assert_eq!(found, 0, "key of {length} bytes, {pieces:?}, copied: {copied}, direction {direction}: secrets in memory that was given back");
+                    assert_eq!(
+                        found, 0,
+                        "key of {length} bytes, {pieces:?}, copied: {copied}, direction {direction}: secrets in memory that was given back"
+                    );
                     ways += 1;
                 }
             }
