@@ -1,0 +1,3 @@
+import hazmat from './hazmat.js';
+
+export const { UnverifiedOpener } = hazmat;
