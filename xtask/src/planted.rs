@@ -232,7 +232,7 @@ impl Copy {
             command.env_remove(name);
         }
         if crate::tools::full() {
-            command.env("FASTGCM_GATE", "1"); // traces of `portable`, which take two minutes
+            command.env("FASTGCM_GATE", "1"); // more cases
         }
         let rows = "aesni-avx,vpaes-ssse3,portable";
         command.env("CARGO_INCREMENTAL", "1"); // each fault compiles most of a crate again

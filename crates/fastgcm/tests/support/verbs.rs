@@ -93,8 +93,6 @@ pub(crate) struct Verb {
     pub(crate) looks: [u64; 2],
     /// Why something of a secret may stay on the stack or in registers in spite of feature `scrub`.
     pub(crate) leaves: Option<&'static str>,
-    /// More than one message or one key: what a slow machine does in full runs only.
-    pub(crate) long: bool,
 }
 
 pub(crate) type Call = fn(&mut Job<'_>) -> Result<(), Error>;
@@ -363,10 +361,9 @@ fn row(form: Form, does: Does, shape: Shape, functions: &'static [&'static str],
         Form::Blocks => (&[16, 24, 32], &[0]),
     };
     let tag = if matches!(form, Form::KcXaes | Form::Dndk(_, true)) { 48 } else { 16 };
-    let long = matches!(form, Form::Xaes | Form::KcXaes | Form::Dndk(..) | Form::Siv);
     let (best, refused, leaves) = (false, Refused::Zeros, None);
     let looks = if does == Does::Opens { [1, 1] } else { [0, 0] };
-    Verb { functions, form, does, shape, call, keys, nonces, best, refused, tag, looks, leaves, long }
+    Verb { functions, form, does, shape, call, keys, nonces, best, refused, tag, looks, leaves }
 }
 
 fn seals(shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
@@ -575,7 +572,6 @@ fn all() -> Vec<Verb> {
         // Batches.
         Verb {
             nonces: TWELVE,
-            long: true,
             ..seals(Apart, &["Key::seal_batch"], |job| {
                 let (key, mut packets) = eight(job, false);
                 key.seal_batch(&mut packets)?;
@@ -586,7 +582,6 @@ fn all() -> Vec<Verb> {
         },
         Verb {
             nonces: TWELVE,
-            long: true,
             leaves: Some("the tags of the other packets, which are the caller's"),
             ..seals(Apart, &["Key::seal_batch_counter"], |job| {
                 let (nonce, (key, mut packets)) = (job.nonce96(), eight(job, true));
@@ -598,7 +593,6 @@ fn all() -> Vec<Verb> {
         },
         Verb {
             nonces: TWELVE,
-            long: true,
             ..seals(Apart, &["batch::seal"], |job| {
                 let (key, mut packets) = eight(job, false);
                 batch::seal(&[key; 8], &mut packets)?;
@@ -610,7 +604,6 @@ fn all() -> Vec<Verb> {
         Verb {
             nonces: TWELVE,
             looks: [8, 8],
-            long: true,
             ..opens(Apart, &["Key::open_batch"], |job| {
                 let (key, mut packets) = eight(job, false);
                 key.open_batch(&mut packets)
@@ -619,7 +612,6 @@ fn all() -> Vec<Verb> {
         Verb {
             nonces: TWELVE,
             looks: [8, 8],
-            long: true,
             ..opens(Apart, &["batch::open"], |job| {
                 let (key, mut packets) = eight(job, false);
                 batch::open(&[key; 8], &mut packets)
