@@ -26,7 +26,7 @@ for folder in "$packed" "$apart"; do
 done
 # In the full run the check `tests` runs all traces of addresses.
 (cd "$packed" && env -u FASTGCM_FULL cargo test --quiet --workspace --test '*' \
-    --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat)
+    --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat,fastgcm-file/tokio)
 echo "package ok $(wc -w <<< "$members")"
 # Each standalone crate is tested by itself with the packed library. Its package contains its tests, and no lock file, which would have to name a
 # `fastgcm` of the registry.

@@ -34,6 +34,7 @@ DEBIAN = {
     "gpg": ["gpg", "gpg-agent"],
     "gzip": ["gzip", "tar", "dpkg-dev", "binutils"],
 }
+SETTINGS = tempfile.NamedTemporaryFile("w", prefix="fastgcm-git-")  # of Git, while a release is made
 BEGUN = time.monotonic()
 STEPS = []
 
@@ -75,11 +76,12 @@ def owner():
 
 
 def reset_settings():
-    """Removes the owner's settings of Git (signing, line ends) and of new files, which would change the commit or the files."""
+    """Removes the owner's settings of Git (signing, line ends) and of new files, which would change the commit or the files. A runner's checkout belongs to
+    another user: Git clones such a repository only where a file of settings trusts it."""
     os.umask(0o022)
-    os.environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    # A runner's checkout belongs to another user.
-    os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    SETTINGS.write("[safe]\n\tdirectory = *\n")
+    SETTINGS.flush()
+    os.environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": SETTINGS.name}
 
 
 def number(version):

@@ -241,6 +241,8 @@ def habits(folder):
     (source / "pre-commit").chmod(0o755)
     copy = source / "copy"
     git("clone", "--quiet", "--shared", "--no-tags", ROOT, copy, cwd=source)
+    if os.geteuid() == 0:  # as a runner's checkout, which belongs to another user
+        subprocess.run(["chown", "-R", "1001:1001", copy], check=True)
     program = "import release; release.reset_settings(); release.clone('0.1.0')"
     commits = []
     for config in ("/dev/null", source / "config"):
@@ -310,7 +312,7 @@ def steps(folder):
     git("clone", "--quiet", "--no-checkout", ROOT, checkout, cwd=there)
     if os.geteuid() == 0:
         subprocess.run(["chown", "-R", "1001:1001", checkout], check=True)
-        # With GIT_CONFIG_GLOBAL=/dev/null, which a rehearsal sets, `git config --global` would put a file in the place of /dev/null.
+        # A rehearsal sets GIT_CONFIG_GLOBAL, whose file `git config --global` would replace.
         own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"HOME": str(home)}
         cloned = lambda: subprocess.run(["git", "clone", "--quiet", "--bare", checkout, there / "clone"], env=own, capture_output=True).returncode  # noqa: E731
         assert cloned(), "another user's repository is read"

@@ -310,7 +310,7 @@ function* wrongs(value) {
         const text = Buffer.from(value);
         for (const wrong of [...sizes, text.toString('latin1'), text.toString('hex'), Array.from(value), { ...value }]) yield [false, wrong];
     } else if (Array.isArray(value)) {
-        for (const [at, item] of value.entries()) for (const [isFlip, wrong] of wrongs(item)) yield [isFlip, value.with(at, wrong)];
+        for (const [at, item] of value.entries()) for (const [isFlip, wrong] of wrongs(item)) yield [isFlip, [...value.slice(0, at), wrong, ...value.slice(at + 1)]];
         yield* [value.slice(1), [...value, ...value], null].map((wrong) => [false, wrong]);
     } else if (value?.constructor === Object) {
         for (const name of Object.keys(value)) for (const [isFlip, wrong] of wrongs(value[name])) yield [isFlip, { ...value, [name]: wrong }];
