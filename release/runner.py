@@ -35,7 +35,8 @@ def main(repository, tag):
         "GITHUB_SHA": output("git", "rev-parse", f"{tag}^{{commit}}", cwd=repository),
         **{name: bundle for name in ("PIP_CERT", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE")},
     }
-    inside = 'for each in proc sys dev; do mount --rbind "/$each" "$0/$each"; done; exec chroot "$0" sh -ec "cd $1; $2"'
+    # A container's root is a mount.
+    inside = 'mount --bind "$0" "$0"; for each in proc sys dev; do mount --rbind "/$each" "$0/$each"; done; exec chroot "$0" sh -ec "cd $1; $2"'
     for name in (IMAGE, MAKE, COMPARED):
         if name == MAKE:  # the checkout
             run("git", "clone", "--quiet", "--branch", tag, repository, checkout)
