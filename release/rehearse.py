@@ -304,10 +304,12 @@ class Rehearsal:
             "packages: {'**': {access: $all, publish: $all, unpublish: $all}}\nlog: {type: stdout, level: warn}\n"
         )
         (home / "tools").mkdir()
-        # It asks for `node-fetch` by the name of a tag, which a mirror may lack.
+        # It asks for `node-fetch` by the name of a tag, which a mirror may lack. Debian's npm 9 cannot replace what has such a name.
         needs = {"private": True, "dependencies": {"verdaccio": "6"}, "overrides": {"node-fetch": "2"}}
         (home / "tools/package.json").write_text(json.dumps(needs))
-        run("npm", "install", "--silent", "--no-audit", "--no-fund", cwd=home / "tools", env=self.maker.environment)
+        quiet = ["install", "--silent", "--no-audit", "--no-fund"]
+        run("npm", *quiet, "--prefix", home / "npm", "npm@10", env=self.maker.environment)
+        run(home / "npm/node_modules/.bin/npm", *quiet, cwd=home / "tools", env=self.maker.environment)
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
