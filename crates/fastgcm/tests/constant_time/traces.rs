@@ -22,6 +22,11 @@ const DOZEN: [usize; 12] = [0, 1, 16, 33, 64, 100, 200, 255, 257, 384, 600, 1100
 /// A few of them, for what takes long.
 const SOME: [usize; 6] = [0, 16, 33, 100, 200, 600];
 
+/// Returns whether a back end computes AES without instructions for it: each call executes many.
+fn in_software(backend: Backend) -> bool {
+    matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128)
+}
+
 /// How much is tried.
 struct Plan {
     secrets: u64,
@@ -39,7 +44,7 @@ impl Plan {
     /// released build the gate tries more.
     fn of(backend: Backend) -> Self {
         let keys = if emulated() { &[32][..] } else { &[16, 24, 32] };
-        let verbs = !matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128) || full();
+        let verbs = !in_software(backend) || full();
         match backend {
             Backend::Portable if full() => Self { secrets: 2, keys, lengths: &LENGTHS, others: &SOME[1..4], verbs },
             Backend::Portable if !gate() => Self { secrets: 2, keys: &keys[..1], lengths: &SOME[1..2], others: &SOME[1..2], verbs },
@@ -156,10 +161,7 @@ fn f15_traces_of_a_very_long_message() {
     if quick() {
         return;
     }
-    for backend in backends()
-        .into_iter()
-        .filter(|backend| !matches!(backend, Backend::Portable | Backend::VpaesSsse3 | Backend::VpaesNeon | Backend::VpaesSimd128))
-    {
+    for backend in backends().into_iter().filter(|&backend| !in_software(backend)) {
         let length = if backend.name().starts_with("vaes") { LONGEST } else { 66_000 };
         let mut same = Same::new(backend);
         same.for_all_secrets(Public { key: 32, ..public("Key::seal", 12, length) }, 3);
